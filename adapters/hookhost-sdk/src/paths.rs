@@ -1,0 +1,140 @@
+//! Paths as text. An adapter works with paths of another machine, so `std::path` is of no use: separators are judged
+//! by the path itself.
+
+use crate::{Context, FileState, Pattern, Platform};
+
+/// A path without `*`.
+#[must_use]
+pub fn literal(path: impl Into<String>) -> Pattern {
+    Pattern {
+        path: path.into(),
+        linked: false,
+    }
+}
+
+/// `rest` below `dir`, with the separator that `dir` uses.
+#[must_use]
+pub fn join(dir: &str, rest: &str) -> String {
+    let separator = if dir.contains('\\') && !dir.contains('/') {
+        '\\'
+    } else {
+        '/'
+    };
+    format!("{}{separator}{rest}", dir.trim_end_matches(['/', '\\']))
+}
+
+/// The last component.
+#[must_use]
+pub fn file_name(path: &str) -> &str {
+    path.trim_end_matches(['/', '\\'])
+        .rsplit(['/', '\\'])
+        .next()
+        .unwrap_or_default()
+}
+
+/// The last component without its last ending.
+#[must_use]
+pub fn file_stem(path: &str) -> &str {
+    let name = file_name(path);
+    match name.rfind('.') {
+        Some(dot) if dot > 0 => name.get(..dot).unwrap_or(name),
+        _ => name,
+    }
+}
+
+/// Everything before the last component; empty when there is none.
+#[must_use]
+pub fn parent(path: &str) -> &str {
+    let path = path.trim_end_matches(['/', '\\']);
+    path.rfind(['/', '\\'])
+        .and_then(|end| path.get(..end))
+        .unwrap_or_default()
+}
+
+/// Whether the path begins at a root, in either family of systems.
+#[must_use]
+pub fn is_absolute(path: &str) -> bool {
+    let bytes = path.as_bytes();
+    matches!(bytes, [b'/' | b'\\', ..])
+        || matches!(bytes, [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic())
+}
+
+/// A session ref as the agent gave it: `~` expanded, made absolute against `cwd`; empty means absent.
+#[must_use]
+pub fn session_ref(given: Option<&str>, cwd: Option<&str>, context: &Context) -> Option<String> {
+    let given = given.filter(|path| !path.is_empty())?;
+    let expanded = expand_home(given, context);
+    if is_absolute(&expanded) {
+        return Some(expanded);
+    }
+    Some(match cwd.or(context.cwd.as_deref()) {
+        Some(cwd) => join(cwd, &expanded),
+        None => expanded,
+    })
+}
+
+/// A leading `~` replaced by the home directory.
+#[must_use]
+pub fn expand_home(path: &str, context: &Context) -> String {
+    match (path.strip_prefix('~'), context.home.as_deref()) {
+        (Some(""), Some(home)) => home.to_owned(),
+        (Some(rest), Some(home)) if rest.starts_with(['/', '\\']) => {
+            format!("{}{rest}", home.trim_end_matches(['/', '\\']))
+        }
+        _ => path.to_owned(),
+    }
+}
+
+/// The directory named by the variable, else `below_home` in the user's home directory.
+#[must_use]
+pub fn configured_dir(context: &Context, variable: &str, below_home: &str) -> Option<String> {
+    match crate::env(context, variable) {
+        Some(dir) => Some(expand_home(dir, context)),
+        None => context.home.as_deref().map(|home| join(home, below_home)),
+    }
+}
+
+/// Every character outside `[A-Za-z0-9]` replaced by `-`, none squeezed.
+#[must_use]
+pub fn dashed(path: &str) -> String {
+    path.chars()
+        .map(|character| {
+            if character.is_ascii_alphanumeric() {
+                character
+            } else {
+                '-'
+            }
+        })
+        .collect()
+}
+
+/// The content of a file that the manifest asked for, by the path it was asked for with.
+#[must_use]
+pub fn wanted_file<'a>(context: &'a Context, path: &str) -> Option<&'a FileState> {
+    context
+        .files
+        .iter()
+        .find(|file| file.wanted.path == path)
+        .map(|file| &file.state)
+}
+
+/// Whether the host runs on Windows.
+#[must_use]
+pub fn is_windows(context: &Context) -> bool {
+    context.platform == Platform::Windows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_of_both_families_are_understood() {
+        assert_eq!(file_stem(r"C:\Users\x\a.b.jsonl"), "a.b");
+        assert_eq!(file_stem("/home/dev/.hidden"), ".hidden");
+        assert_eq!(parent("/a/b/"), "/a");
+        assert_eq!(join(r"C:\Users", "x"), r"C:\Users\x");
+        assert!(is_absolute(r"C:\x") && is_absolute("/x") && !is_absolute("x/y") && !is_absolute("C:x"));
+        assert_eq!(dashed("/home/dev/My App/caf\u{e9}_v1.2"), "-home-dev-My-App-caf--v1-2");
+    }
+}

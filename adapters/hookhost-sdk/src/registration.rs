@@ -1,0 +1,101 @@
+//! Building registration plans from data.
+
+use crate::json::quoted;
+use crate::{Adapter, Context, Edit, InsertMode, Insertion, Invocation, OwnFile, Platform};
+
+/// How one event is registered in a file of grouped hooks.
+#[derive(Clone, Copy, Debug)]
+pub struct GroupedHook {
+    /// The event's name in the file.
+    pub event: &'static str,
+    /// The group's matcher; `None` leaves the key out.
+    pub matcher: Option<&'static str>,
+}
+
+impl GroupedHook {
+    /// An event whose group has no matcher.
+    #[must_use]
+    pub const fn all(event: &'static str) -> Self {
+        Self { event, matcher: None }
+    }
+
+    /// An event for what `matcher` matches.
+    #[must_use]
+    pub const fn matching(event: &'static str, matcher: &'static str) -> Self {
+        Self {
+            event,
+            matcher: Some(matcher),
+        }
+    }
+}
+
+/// The command line that fires `hook` of adapter `A`, for the platform's usual shell.
+#[must_use]
+pub fn command<A: Adapter>(invocation: &Invocation, hook: &str, context: &Context) -> String {
+    let template = if context.platform == Platform::Windows {
+        &invocation.cmd
+    } else {
+        &invocation.posix
+    };
+    filled::<A>(template, invocation, hook)
+}
+
+/// A template of the invocation with the hook's name in it.
+#[must_use]
+pub fn filled<A: Adapter>(template: &str, invocation: &Invocation, hook: &str) -> String {
+    template.replace("{hook}", hook_word::<A>(invocation, hook))
+}
+
+/// The hook's name as the invocation wants it spelled.
+#[must_use]
+pub fn hook_word<'a, A: Adapter>(invocation: &Invocation, hook: &'a str) -> &'a str {
+    if !invocation.kebab {
+        return hook;
+    }
+    A::MANIFEST
+        .hooks
+        .iter()
+        .find(|known| known.native == hook)
+        .map_or(hook, |known| known.alias)
+}
+
+/// Insertions of the shape `hooks.<event>[] = {matcher?, hooks: [{..., type: "command", command, timeout}]}` that
+/// Claude Code introduced and several agents took over.
+///
+/// `handler_extra` gives further members of the handler for an event, as JSON text (`"name":"x"`), or nothing.
+#[must_use]
+pub fn grouped<A: Adapter>(
+    hooks: &[GroupedHook],
+    timeout: u32,
+    handler_extra: impl Fn(&str) -> String,
+    invocation: &Invocation,
+    context: &Context,
+) -> Vec<Insertion> {
+    hooks
+        .iter()
+        .map(|hook| {
+            let matcher = hook.matcher.map(|text| format!("\"matcher\":{},", quoted(text))).unwrap_or_default();
+            let extra = handler_extra(hook.event);
+            let separator = if extra.is_empty() { "" } else { "," };
+            let command = quoted(&command::<A>(invocation, hook.event, context));
+            Insertion {
+                path: vec!["hooks".to_owned(), hook.event.to_owned()],
+                value: format!(
+                    "{{{matcher}\"hooks\":[{{{extra}{separator}\"type\":\"command\",\"command\":{command},\"timeout\":{timeout}}}]}}"
+                ),
+                how: InsertMode::Append,
+            }
+        })
+        .collect()
+}
+
+/// A whole file of ours.
+#[must_use]
+pub fn own_file(path: String, marker: &str, content: String, executable: bool) -> Edit {
+    Edit::File(OwnFile {
+        path,
+        marker: marker.to_owned(),
+        content,
+        executable,
+    })
+}
