@@ -1,1 +1,4 @@
-//! x
+//! hookhost: one hook command for every coding agent.
+
+pub mod adapter;
+pub mod model;

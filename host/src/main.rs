@@ -1,0 +1,3 @@
+//! The `hookhost` binary.
+
+fn main() {}
