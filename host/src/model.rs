@@ -10,8 +10,8 @@ mod plan;
 mod session;
 
 pub use entry::{
-    AssistantText, CompactionMark, Entry, FileEffect, FileOp, Item, Rewind, SessionFacts, SubagentCall, ToolCall,
-    ToolResult, Usage, UsageScope, UserPrompt, Wanted,
+    AssistantText, CompactionMark, Entry, FileEffect, FileOp, Item, Rewind, SessionFacts, ShellCommand, SubagentCall,
+    ToolCall, ToolResult, Usage, UsageScope, UserPrompt, Wanted,
 };
 pub use event::{Event, EventKind};
 pub use identity::{Base, Capabilities, Description, HookName, Place};

@@ -67,6 +67,6 @@ pub use bindings::exports::hookhost::adapter::sessions::{
 pub use bindings::exports::hookhost::adapter::transcripts::{Companion, Start, Wanted};
 pub use bindings::hookhost::adapter::types::{
     AssistantText, Base, CompactionMark, Context, ContextFile, Entry, Event, EventKind, Fault, FileEffect, FileOp,
-    FileState, Item, Place, Platform, Rewind, SessionFacts, SubagentCall, ToolCall, ToolResult, Usage, UsageScope,
-    UserPrompt,
+    FileState, Item, Place, Platform, Rewind, SessionFacts, ShellCommand, SubagentCall, ToolCall, ToolResult, Usage,
+    UsageScope, UserPrompt,
 };

@@ -11,6 +11,8 @@ pub enum FileOp {
     Delete,
     /// Created or overwritten.
     Write,
+    /// Read, so it exists; no change.
+    Read,
 }
 
 /// A file and what happens to it.
@@ -74,6 +76,15 @@ pub struct SubagentCall {
     pub prompt: Option<String>,
 }
 
+/// A command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShellCommand {
+    /// As the agent wrote it.
+    pub command: String,
+    /// Where it runs, when that is not the session's working directory.
+    pub cwd: Option<String>,
+}
+
 /// A tool call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolCall {
@@ -86,7 +97,7 @@ pub struct ToolCall {
     /// Effects if it succeeds.
     pub files: Vec<FileEffect>,
     /// The command line that it runs.
-    pub shell_command: Option<String>,
+    pub shell: Option<ShellCommand>,
     /// The subagent that it starts.
     pub subagent: Option<SubagentCall>,
 }
