@@ -46,6 +46,7 @@ pub mod patch;
 pub mod paths;
 pub mod prompt;
 pub mod registration;
+#[cfg(not(target_arch = "wasm32"))]
 pub mod testing;
 
 pub use adapter::{Adapter, Hook, Manifest, Sign, session_id_of};

@@ -1,9 +1,13 @@
 //! Running an adapter natively, for its own unit tests.
 
+mod fixtures;
+
 use crate::{
-    Adapter, Companion, Context, Entry, Event, Fault, Invocation, Json, Platform, RegistrationPlan, Scope, Start,
+    Adapter, Companion, Context, Entry, Event, Fault, Invocation, Object, Platform, RegistrationPlan, Scope, Start,
     Wanted,
 };
+
+pub use fixtures::{check_payload_fixtures, fixture_folder, wire};
 
 /// A context like the samples': repository `/home/dev/project`, home `/home/dev`, Linux.
 #[must_use]
@@ -34,9 +38,9 @@ pub fn parse<A: Adapter>(hook: &str, payload: &str) -> Result<Vec<Event>, Fault>
 pub fn parse_in<A: Adapter>(hook: &str, payload: &str, context: &Context) -> Result<Vec<Event>, Fault> {
     let mut adapter = A::default();
     let hook = A::MANIFEST.native_hook(hook);
-    match Json::parse(payload).ok().and_then(Json::object) {
-        Some(object) => adapter.parse(hook, &object, context),
-        None => adapter.parse_other(hook, payload, context),
+    match Object::parse(payload) {
+        Ok(object) => adapter.parse(hook, &object, context),
+        Err(_) => adapter.parse_other(hook, payload, context),
     }
 }
 
