@@ -1,4 +1,8 @@
 //! hookhost: one hook command for every coding agent.
 
 pub mod adapter;
+pub mod error;
+pub mod input;
 pub mod model;
+pub mod output;
+pub mod paths;
