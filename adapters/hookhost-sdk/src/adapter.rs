@@ -50,6 +50,8 @@ pub enum Sign {
     Program(&'static str),
     /// An absolute path.
     Root(&'static str),
+    /// Relative to the directory that an environment variable names; no such place while it is not set.
+    Env(&'static str, &'static str),
 }
 
 impl Sign {
@@ -59,6 +61,7 @@ impl Sign {
             Self::Home(path) => (Base::Home, path),
             Self::Program(path) => (Base::Program, path),
             Self::Root(path) => (Base::Root, path),
+            Self::Env(variable, path) => (Base::Env(variable.to_owned()), path),
         };
         Place {
             base,

@@ -108,14 +108,26 @@ pub fn dashed(path: &str) -> String {
         .collect()
 }
 
-/// The content of a file that the manifest asked for, by the path it was asked for with.
+/// A file that the manifest asked for, by its absolute path.
+///
+/// The way to look for one means first computing where the agent keeps it ([`configured_dir`]): that way the places
+/// that do not apply, such as the usual one while a variable names another, are passed over.
 #[must_use]
 pub fn wanted_file<'a>(context: &'a Context, path: &str) -> Option<&'a FileState> {
     context
         .files
         .iter()
-        .find(|file| file.wanted.path == path)
+        .find(|file| file.path == path)
         .map(|file| &file.state)
+}
+
+/// The text of a file that the manifest asked for, by its absolute path; bytes that are not UTF-8 are replaced.
+#[must_use]
+pub fn wanted_text<'a>(context: &'a Context, path: &str) -> Option<std::borrow::Cow<'a, str>> {
+    match wanted_file(context, path)? {
+        FileState::Content(bytes) => Some(String::from_utf8_lossy(bytes)),
+        FileState::Missing | FileState::Directory | FileState::Unreadable(_) => None,
+    }
 }
 
 /// Whether the host runs on Windows.

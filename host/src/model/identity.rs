@@ -1,7 +1,7 @@
 //! Who an agent is.
 
 /// Where a relative path begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Base {
     /// The repository's work tree.
     Repo,
@@ -11,6 +11,8 @@ pub enum Base {
     Program,
     /// An absolute path.
     Root,
+    /// The directory that this environment variable names; while it is not set, there is no such place.
+    Env(String),
 }
 
 /// A place that an adapter names.
