@@ -48,6 +48,7 @@ pub mod prompt;
 pub mod registration;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod testing;
+pub mod time;
 
 pub use adapter::{Adapter, Hook, Manifest, Sign, session_id_of};
 pub use event::{LAST_MESSAGE, env, shortened};

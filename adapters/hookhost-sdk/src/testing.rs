@@ -20,6 +20,7 @@ pub fn context() -> Context {
         received_at: "2026-01-02T03:04:05.678Z".to_owned(),
         env: vec![],
         files: vec![],
+        snapshots: Some("/home/dev/.local/share/hookhost/snapshots".to_owned()),
     }
 }
 

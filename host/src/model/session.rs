@@ -54,6 +54,8 @@ pub struct Context {
     pub env: Vec<(String, String)>,
     /// The wanted files; empty on the hook path.
     pub files: Vec<ContextFile>,
+    /// A directory of ours for transcripts that are no files of the agent's.
+    pub snapshots: Option<String>,
 }
 
 /// An absolute path in which `*` stands for any part of one component.
