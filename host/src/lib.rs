@@ -6,3 +6,4 @@ pub mod input;
 pub mod model;
 pub mod output;
 pub mod paths;
+pub mod session;
