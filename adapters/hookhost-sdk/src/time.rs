@@ -36,6 +36,64 @@ pub fn of(value: Json<'_>) -> Option<String> {
     begins_with_date_and_time(&text).then(|| text.into_owned())
 }
 
+/// The milliseconds since 1970 of a time in RFC 3339, without an offset taken as UTC. `None` for any other text and
+/// for times before 1970.
+#[must_use]
+pub fn millis(text: &str) -> Option<u64> {
+    if !begins_with_date_and_time(text) {
+        return None;
+    }
+    let number = |from: usize, to: usize| text.get(from..to)?.parse::<u64>().ok();
+    let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
+    let (hour, minute) = (number(11, 13)?, number(14, 16)?);
+    if !(1..=12).contains(&month) || !(1..=31).contains(&day) || hour > 23 || minute > 59 {
+        return None;
+    }
+    let mut rest = text.get(16..)?;
+    let mut second = 0;
+    let mut fraction = 0;
+    if let Some(after) = rest.strip_prefix(':') {
+        second = after.get(..2)?.parse().ok()?;
+        rest = after.get(2..)?;
+        if let Some(after) = rest.strip_prefix(['.', ',']) {
+            let digits = after.bytes().take_while(u8::is_ascii_digit).count();
+            let (digits, behind) = after.split_at(digits);
+            fraction = format!("{digits:0<3}").get(..3)?.parse().ok()?;
+            rest = behind;
+        }
+    }
+    let of_day = hour * 3600 + minute * 60 + second;
+    let local = (days(year, month, day)? * SECONDS_A_DAY + of_day) * 1000 + fraction;
+    match offset_minutes(rest)? {
+        ahead @ 0.. => local.checked_sub(ahead.unsigned_abs() * 60_000),
+        behind => local.checked_add(behind.unsigned_abs() * 60_000),
+    }
+}
+
+/// The minutes that a local time is ahead of UTC.
+fn offset_minutes(text: &str) -> Option<i64> {
+    let sign = match text.trim_end() {
+        "" | "Z" | "z" => return Some(0),
+        text if text.starts_with('+') => 1,
+        text if text.starts_with('-') => -1,
+        _ => return None,
+    };
+    let digits: String = text.chars().filter(char::is_ascii_digit).collect();
+    let (hours, minutes) = (digits.get(..2)?, digits.get(2..).unwrap_or_default());
+    let minutes: i64 = if minutes.is_empty() { 0 } else { minutes.parse().ok()? };
+    Some(sign * (hours.parse::<i64>().ok()? * 60 + minutes))
+}
+
+/// Days since 1970-01-01; see [`civil`]. `None` for dates before it.
+fn days(year: u64, month: u64, day: u64) -> Option<u64> {
+    let year = year.checked_sub(u64::from(month <= 2))?;
+    let of_era = year % 400;
+    let from_march = if month > 2 { month - 3 } else { month + 9 };
+    let of_year = (153 * from_march + 2) / 5 + day - 1;
+    let day_of_era = of_era * 365 + of_era / 4 - of_era / 100 + of_year;
+    (year / 400 * DAYS_IN_400_YEARS + day_of_era).checked_sub(719_468)
+}
+
 /// `2026-08-20T09:15`, also with a space for the `T`.
 fn begins_with_date_and_time(text: &str) -> bool {
     const SHAPE: &[u8] = b"0000-00-00T00:00";
@@ -68,6 +126,25 @@ fn civil(days: u64) -> (u64, u64, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_time_in_text_gives_its_milliseconds_whatever_its_offset() {
+        assert_eq!(millis("2026-08-20T09:15:01.037Z"), Some(1_787_217_301_037));
+        assert_eq!(millis("2026-08-20T11:15:01.0379+02:00"), Some(1_787_217_301_037));
+        assert_eq!(millis("2026-08-20 04:45:01.037-0430"), Some(1_787_217_301_037));
+        assert_eq!(millis("2000-02-29T00:00Z"), Some(951_782_400_000));
+        assert_eq!(millis("1970-01-01T00:00:00"), Some(0));
+        assert_eq!(millis("9999-12-31T23:59:59.999Z"), Some(253_402_300_799_999));
+        for text in [
+            "1969-12-31T23:59:59Z",
+            "2026-13-01T00:00:00Z",
+            "2026-08-20",
+            "yesterday",
+            "2026-08-20T09:15:01 CET",
+        ] {
+            assert_eq!(millis(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn milliseconds_become_a_date_and_a_time() {

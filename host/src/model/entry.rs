@@ -161,6 +161,8 @@ pub struct Rewind {
     pub record_id: String,
     /// The named record as well.
     pub inclusive: bool,
+    /// The agent put the files back.
+    pub restores_files: bool,
 }
 
 /// What an entry says.
