@@ -15,4 +15,5 @@ wit_bindgen::generate!({
     export_macro_name: "export_component",
     default_bindings_module: "hookhost_sdk::bindings",
     generate_unused_types: true,
+    additional_derives: [PartialEq, Eq],
 });

@@ -6,7 +6,7 @@ use crate::{Context, Event, EventKind};
 pub const LAST_MESSAGE: &str = "last_assistant_message";
 
 /// How many characters of the agent's last text go into an event.
-const LAST_MESSAGE_CHARS: usize = 4096;
+pub(crate) const LAST_MESSAGE_CHARS: usize = 4096;
 
 impl Event {
     /// An event with nothing but its kind and its session.

@@ -167,6 +167,34 @@ impl<'a> Object<'a> {
         keys.iter().find_map(|key| self.get(key))
     }
 
+    /// The value at a path of keys, `tool_input.description`. A key that is not there is looked for in its other
+    /// spelling as well: `_`, `-` and capitals make no difference.
+    #[must_use]
+    pub fn at(&self, path: &str) -> Option<Json<'a>> {
+        let (key, rest) = match path.split_once('.') {
+            Some((key, rest)) => (key, Some(rest)),
+            None => (path, None),
+        };
+        let value = self.get(key).or_else(|| self.spelled_otherwise(key))?;
+        match rest {
+            Some(rest) => value.object()?.at(rest),
+            None => Some(value),
+        }
+    }
+
+    fn spelled_otherwise(&self, key: &str) -> Option<Json<'a>> {
+        fn letters(name: &str) -> impl Iterator<Item = u8> {
+            name.bytes()
+                .filter(|byte| !matches!(byte, b'_' | b'-'))
+                .map(|byte| byte.to_ascii_lowercase())
+        }
+        self.fields
+            .iter()
+            .rev()
+            .find(|(name, value)| letters(name).eq(letters(key)) && !value.is_null())
+            .map(|(_, value)| *value)
+    }
+
     /// Whether the key is there, null or not.
     #[must_use]
     pub fn has(&self, key: &str) -> bool {
@@ -329,6 +357,17 @@ mod tests {
         assert_eq!(object.text("missing"), None);
         assert_eq!(object.text("d").as_deref(), Some("y"));
         assert_eq!(object.id(&["a", "b"]).as_deref(), Some("3"));
+    }
+
+    #[test]
+    fn paths_find_either_spelling_of_a_key() {
+        let object = Object::parse(r#"{"toolInput":{"filePath":"f","file_path":"exact"},"tool_name":null}"#).unwrap();
+        let text = |path| object.at(path).and_then(Json::text).map(Cow::into_owned);
+        assert_eq!(text("tool_input.file_path").as_deref(), Some("exact"));
+        assert_eq!(text("tool-input.filepath").as_deref(), Some("exact"));
+        assert_eq!(text("tool_name"), None);
+        assert_eq!(text("tool_input.file_path.further"), None);
+        assert_eq!(text("tool_input."), None);
     }
 
     #[test]

@@ -42,6 +42,7 @@ mod event;
 mod export;
 pub mod json;
 pub mod lines;
+pub mod mapping;
 pub mod patch;
 pub mod paths;
 pub mod prompt;
@@ -49,6 +50,7 @@ pub mod registration;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod testing;
 pub mod time;
+pub mod tools;
 
 pub use adapter::{Adapter, Hook, Manifest, Sign, session_id_of};
 pub use event::{LAST_MESSAGE, env, shortened};

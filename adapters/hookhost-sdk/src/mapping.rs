@@ -1,0 +1,358 @@
+//! From payloads to events by table: what a page says in rows, an adapter says in rows.
+//!
+//! Most agents send flat JSON objects in which the hook and one or two fields decide what happened, and differ in
+//! nothing but names. A [`Mapping`] holds the names:
+//!
+//! ```
+//! use hookhost_sdk::mapping::{Fill, Mapping, Rule, When};
+//! use hookhost_sdk::{EventKind, testing};
+//!
+//! const MAPPING: Mapping = Mapping {
+//!     strangers: &[&[When::Has("cursor_version")]],
+//!     rules: &[
+//!         Rule::nothing("SessionStart").when(&[When::Is("source", &["compact"])]),
+//!         Rule::new("SessionStart", EventKind::SessionStart, &[
+//!             Fill::Model(&["model"]),
+//!             Fill::Metadata("source", &["source"]),
+//!         ]),
+//!     ],
+//!     ..Mapping::CLAUDE_LIKE
+//! };
+//!
+//! let payload = hookhost_sdk::Object::parse(r#"{"session_id":"s","source":"startup"}"#).unwrap();
+//! let events = MAPPING.events("SessionStart", &payload, &testing::context());
+//! assert_eq!(events[0].metadata, [("source".to_owned(), "startup".to_owned())]);
+//! ```
+//!
+//! A field is named by its path, `tool_input.description`. Both spellings of a name, `tool_input` and `toolInput`, are
+//! found by either ([`Object::at`]). Of several paths the first that holds something counts.
+
+use crate::event::{LAST_MESSAGE, LAST_MESSAGE_CHARS, shortened};
+use crate::prompt::{Wrapper, unwrapped};
+use crate::{Context, Event, EventKind, Json, Object, paths, time};
+
+/// Paths of one value, the preferred one first.
+pub type Fields = &'static [&'static str];
+
+/// How an agent's payloads become events.
+#[derive(Clone, Copy, Debug)]
+pub struct Mapping {
+    /// The session's id. Without one there is no event.
+    pub session_id: Fields,
+    /// The transcript's path.
+    pub session_ref: Fields,
+    /// What a relative path of the transcript is relative to.
+    pub cwd: Fields,
+    /// ISO 8601, or seconds or milliseconds since 1970.
+    pub timestamp: Fields,
+    /// What stands around a prompt that the user did not type.
+    pub prompt_wrappers: &'static [Wrapper],
+    /// Marks of other agents that run the same hook file: a set that holds altogether is enough.
+    pub strangers: &'static [&'static [When]],
+    /// The first rule of a hook whose conditions hold decides. No rule, no event.
+    pub rules: &'static [Rule],
+}
+
+impl Mapping {
+    /// The names that Claude Code gave the common fields and several agents took over.
+    pub const CLAUDE_LIKE: Self = Self {
+        session_id: &["session_id"],
+        session_ref: &["transcript_path"],
+        cwd: &["cwd"],
+        timestamp: &["timestamp"],
+        prompt_wrappers: &[],
+        strangers: &[],
+        rules: &[],
+    };
+
+    /// The events of a payload; none for another agent's.
+    #[must_use]
+    pub fn events(&self, hook: &str, payload: &Object<'_>, context: &Context) -> Vec<Event> {
+        if self.is_strange(payload) {
+            return vec![];
+        }
+        self.event(hook, payload, context).into_iter().collect()
+    }
+
+    /// Whether the payload is plainly another agent's.
+    #[must_use]
+    pub fn is_strange(&self, payload: &Object<'_>) -> bool {
+        self.strangers.iter().any(|marks| all_hold(marks, payload))
+    }
+
+    /// The event of a payload, whoever sent it.
+    #[must_use]
+    pub fn event(&self, hook: &str, payload: &Object<'_>, context: &Context) -> Option<Event> {
+        let rule = self
+            .rules
+            .iter()
+            .find(|rule| rule.hook == hook && all_hold(rule.when, payload))?;
+        let mut event = Event::new(rule.gives?, id(payload, self.session_id)?);
+        let cwd = text(payload, self.cwd);
+        event.session_ref = paths::session_ref(text(payload, self.session_ref).as_deref(), cwd.as_deref(), context);
+        event.timestamp = self.timestamp.iter().find_map(|field| time::of(payload.at(field)?));
+        for fill in rule.fill {
+            self.fill(&mut event, *fill, payload);
+        }
+        Some(event)
+    }
+
+    fn fill(&self, event: &mut Event, fill: Fill, payload: &Object<'_>) {
+        match fill {
+            Fill::Prompt(fields) => {
+                event.prompt = text(payload, fields)
+                    .map(|prompt| unwrapped(&prompt, self.prompt_wrappers).into_owned())
+                    .filter(|prompt| !prompt.is_empty());
+            }
+            Fill::Model(fields) => event.model = text(payload, fields),
+            Fill::PreviousSession(fields) => event.previous_session_id = id(payload, fields),
+            Fill::ToolUseId(fields) => event.tool_use_id = id(payload, fields),
+            Fill::SubagentId(fields) => event.subagent_id = id(payload, fields),
+            Fill::SubagentType(fields) => event.subagent_type = text(payload, fields),
+            Fill::TaskDescription(fields) => event.task_description = text(payload, fields),
+            Fill::ToolInput(fields) => {
+                event.tool_input = first(payload, fields).map(|input| input.raw().to_owned());
+            }
+            Fill::LastMessage(fields) => {
+                let said = text(payload, fields).map(|said| shortened(&said, LAST_MESSAGE_CHARS));
+                event.metadata.extend(said.map(|said| (LAST_MESSAGE.to_owned(), said)));
+            }
+            Fill::Metadata(key, fields) => {
+                let value = first(payload, fields).map(shown).filter(|value| !value.is_empty());
+                event.metadata.extend(value.map(|value| (key.to_owned(), value)));
+            }
+            Fill::Says(key, value) => event.metadata.push((key.to_owned(), value.to_owned())),
+        }
+    }
+}
+
+/// A row of a mapping.
+#[derive(Clone, Copy, Debug)]
+pub struct Rule {
+    /// The hook in the agent's own spelling.
+    pub hook: &'static str,
+    /// All of these have to hold.
+    pub when: &'static [When],
+    /// `None`: nothing that callers want to hear of.
+    pub gives: Option<EventKind>,
+    /// What the event carries besides session, transcript and time.
+    pub fill: &'static [Fill],
+}
+
+impl Rule {
+    /// The hook means this event.
+    #[must_use]
+    pub const fn new(hook: &'static str, gives: EventKind, fill: &'static [Fill]) -> Self {
+        Self {
+            hook,
+            when: &[],
+            gives: Some(gives),
+            fill,
+        }
+    }
+
+    /// The hook means nothing; goes before the rule that it is an exception of.
+    #[must_use]
+    pub const fn nothing(hook: &'static str) -> Self {
+        Self {
+            hook,
+            when: &[],
+            gives: None,
+            fill: &[],
+        }
+    }
+
+    /// The same under conditions.
+    #[must_use]
+    pub const fn when(mut self, when: &'static [When]) -> Self {
+        self.when = when;
+        self
+    }
+}
+
+/// A condition on a payload.
+#[derive(Clone, Copy, Debug)]
+pub enum When {
+    /// The field is there and not null.
+    Has(&'static str),
+    /// The field's value, as text, is one of these.
+    Is(&'static str, &'static [&'static str]),
+    /// The field's text begins with one of these.
+    Begins(&'static str, &'static [&'static str]),
+    /// The field is a path with one of these as a component.
+    Below(&'static str, &'static [&'static str]),
+    /// The field's text is a name in camel case: a small letter first, a capital later.
+    CamelCase(&'static str),
+    /// The other way round.
+    Not(&'static When),
+}
+
+impl When {
+    fn holds(&self, payload: &Object<'_>) -> bool {
+        match self {
+            Self::Has(field) => payload.at(field).is_some(),
+            Self::Is(field, values) => payload
+                .at(field)
+                .is_some_and(|value| values.contains(&shown(value).as_str())),
+            Self::Begins(field, beginnings) => matches(payload, field, |text| {
+                beginnings.iter().any(|beginning| text.starts_with(beginning))
+            }),
+            Self::Below(field, components) => matches(payload, field, |text| {
+                text.split(['/', '\\']).any(|part| components.contains(&part))
+            }),
+            Self::CamelCase(field) => matches(payload, field, |text| {
+                text.starts_with(|first: char| first.is_ascii_lowercase())
+                    && text.contains(|letter: char| letter.is_ascii_uppercase())
+            }),
+            Self::Not(condition) => !condition.holds(payload),
+        }
+    }
+}
+
+/// What goes into an event, and from where.
+#[derive(Clone, Copy, Debug)]
+pub enum Fill {
+    /// `prompt`, its wrappers taken off
+    Prompt(Fields),
+    /// `model`
+    Model(Fields),
+    /// `previous_session_id`
+    PreviousSession(Fields),
+    /// `tool_use_id`
+    ToolUseId(Fields),
+    /// `subagent_id`
+    SubagentId(Fields),
+    /// `subagent_type`
+    SubagentType(Fields),
+    /// `task_description`
+    TaskDescription(Fields),
+    /// `tool_input`
+    ToolInput(Fields),
+    /// `metadata.last_assistant_message`, shortened
+    LastMessage(Fields),
+    /// `metadata.<key>`, a text as it is and anything else as JSON
+    Metadata(&'static str, Fields),
+    /// `metadata.<key>` with a value that the hook itself stands for
+    Says(&'static str, &'static str),
+}
+
+fn all_hold(conditions: &[When], payload: &Object<'_>) -> bool {
+    conditions.iter().all(|condition| condition.holds(payload))
+}
+
+fn matches(payload: &Object<'_>, field: &str, test: impl Fn(&str) -> bool) -> bool {
+    payload.at(field).and_then(Json::text).is_some_and(|text| test(&text))
+}
+
+fn first<'a>(payload: &Object<'a>, fields: Fields) -> Option<Json<'a>> {
+    fields.iter().find_map(|field| payload.at(field))
+}
+
+fn text(payload: &Object<'_>, fields: Fields) -> Option<String> {
+    fields
+        .iter()
+        .find_map(|field| payload.at(field)?.text().filter(|text| !text.is_empty()))
+        .map(Into::into)
+}
+
+fn id(payload: &Object<'_>, fields: Fields) -> Option<String> {
+    fields.iter().find_map(|field| payload.at(field)?.id())
+}
+
+fn shown(value: Json<'_>) -> String {
+    value.text().map_or_else(|| value.raw().to_owned(), Into::into)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::context;
+
+    const MAPPING: Mapping = Mapping {
+        prompt_wrappers: &[Wrapper::Injected("note")],
+        strangers: &[
+            &[When::CamelCase("hook_event_name")],
+            &[
+                When::Has("timestamp"),
+                When::Not(&When::Below("transcript_path", &[".ours"])),
+            ],
+        ],
+        rules: &[
+            Rule::nothing("Prompt").when(&[When::Has("agent_id")]),
+            Rule::new(
+                "Prompt",
+                EventKind::TurnStart,
+                &[Fill::Prompt(&["submitted_prompt", "prompt"])],
+            ),
+            Rule::new(
+                "Tool",
+                EventKind::SubagentStart,
+                &[
+                    Fill::ToolUseId(&["tool_use_id"]),
+                    Fill::ToolInput(&["tool_input"]),
+                    Fill::SubagentType(&["tool_input.subagent_type"]),
+                    Fill::Metadata("background", &["tool_input.background"]),
+                    Fill::Says("kind", "tool"),
+                ],
+            )
+            .when(&[When::Is("tool_name", &["Agent", "Task"])]),
+        ],
+        ..Mapping::CLAUDE_LIKE
+    };
+
+    fn events(hook: &str, payload: &str) -> Vec<Event> {
+        MAPPING.events(hook, &Object::parse(payload).unwrap(), &context())
+    }
+
+    #[test]
+    fn the_first_rule_whose_conditions_hold_decides() {
+        assert_eq!(
+            events("Prompt", r#"{"session_id":"s","prompt":"p","agent_id":"a"}"#),
+            []
+        );
+        let event = &events(
+            "Prompt",
+            r#"{"session_id":7,"prompt":"<note>x</note> p","agent_id":null}"#,
+        )[0];
+        assert_eq!(event.session_id, "7");
+        assert_eq!(event.prompt.as_deref(), Some("p"));
+        assert_eq!(events("Tool", r#"{"session_id":"s","tool_name":"Read"}"#), []);
+        assert_eq!(events("Unknown", r#"{"session_id":"s"}"#), []);
+        assert_eq!(events("Prompt", r#"{"session_id":null,"prompt":"p"}"#), []);
+    }
+
+    #[test]
+    fn values_are_found_below_other_fields_and_in_either_spelling() {
+        let event = &events(
+            "Tool",
+            r#"{"sessionId":"s","cwd":"/w","transcriptPath":"t.jsonl","toolName":"Task","toolUseId":"u",
+                "toolInput":{"subagentType":"x","background":true}}"#,
+        )[0];
+        assert_eq!(event.session_ref.as_deref(), Some("/w/t.jsonl"));
+        assert_eq!(event.tool_use_id.as_deref(), Some("u"));
+        assert_eq!(
+            event.tool_input.as_deref(),
+            Some(r#"{"subagentType":"x","background":true}"#)
+        );
+        assert_eq!(event.subagent_type.as_deref(), Some("x"));
+        let metadata =
+            [("background", "true"), ("kind", "tool")].map(|(key, value)| (key.to_owned(), value.to_owned()));
+        assert_eq!(event.metadata, metadata);
+    }
+
+    #[test]
+    fn strangers_give_no_events() {
+        assert_eq!(
+            events(
+                "Prompt",
+                r#"{"session_id":"s","prompt":"p","hook_event_name":"userPrompt"}"#
+            ),
+            []
+        );
+        assert_eq!(events("Prompt", r#"{"session_id":"s","prompt":"p","timestamp":1}"#), []);
+        let ours = r#"{"session_id":"s","prompt":"p","timestamp":1767323045678,"transcript_path":"C:\\u\\.ours\\t"}"#;
+        let event = &events("Prompt", ours)[0];
+        assert_eq!(event.timestamp.as_deref(), Some("2026-01-02T03:04:05.678Z"));
+        assert_eq!(event.session_ref.as_deref(), Some(r"C:\u\.ours\t"));
+    }
+}
