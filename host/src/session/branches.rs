@@ -20,13 +20,19 @@ struct Mark {
     parent: u64,
 }
 
+/// A range of records that the user took back.
+#[derive(Clone)]
+struct TakenBack {
+    records: std::ops::Range<Seq>,
+    with_files: bool,
+}
+
 /// Keeps what is needed to tell standing records from others.
 #[derive(Default)]
 pub(crate) struct Branches {
     marks: Vec<Mark>,
     last: Option<(u64, u64)>,
-    /// Ranges of records taken back, end exclusive.
-    taken_back: Vec<(Seq, Seq)>,
+    taken_back: Vec<TakenBack>,
     /// The last record of the main agent, when the transcript is a tree.
     leaf: Option<u64>,
     is_tree: bool,
@@ -106,18 +112,29 @@ impl Branches {
 
 /// Tells which records stand.
 pub(crate) struct Standing {
-    taken_back: Vec<(Seq, Seq)>,
+    taken_back: Vec<TakenBack>,
     on_branch: Option<Vec<bool>>,
 }
 
 impl Standing {
+    /// Whether the record's prompt or text counts.
     pub(crate) fn holds(&self, seq: Seq) -> bool {
-        let taken_back = self.taken_back.iter().any(|&(start, end)| (start..end).contains(&seq));
-        let on_branch = match &self.on_branch {
-            Some(flags) => flags.get(seq as usize).copied().unwrap_or(true),
-            None => true,
-        };
-        on_branch && !taken_back
+        self.on_branch(seq) && !self.taken_back.iter().any(|range| range.records.contains(&seq))
+    }
+
+    /// Whether the record's effects on files count.
+    pub(crate) fn holds_files(&self, seq: Seq) -> bool {
+        self.on_branch(seq)
+            && !self
+                .taken_back
+                .iter()
+                .any(|range| range.with_files && range.records.contains(&seq))
+    }
+
+    fn on_branch(&self, seq: Seq) -> bool {
+        self.on_branch
+            .as_ref()
+            .is_none_or(|flags| flags.get(seq as usize).copied().unwrap_or(true))
     }
 }
 

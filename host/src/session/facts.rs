@@ -301,7 +301,7 @@ impl Texts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Rewind, UserPrompt};
+    use crate::model::{FileEffect, FileOp, Rewind, UserPrompt};
 
     fn entry(offset: u64, record: &str, item: Item) -> Entry {
         Entry {

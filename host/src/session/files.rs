@@ -28,7 +28,10 @@ enum Outcome {
     /// Counts only when success is reported.
     Awaited,
     Done,
-    Void,
+    /// An error was reported; a later result can still say otherwise.
+    Failed,
+    /// Another call, or what the result said, took its place.
+    Replaced,
 }
 
 struct Effect {
@@ -95,7 +98,7 @@ impl FileLog {
                 .get(&key)
                 .is_some_and(|known| !known.resolved || known.record == seq);
         if again {
-            self.void(key);
+            self.mark(key, Outcome::Replaced);
         }
         let first = self.effects.len();
         for effect in call.files {
@@ -141,7 +144,7 @@ impl FileLog {
         call.resolved = true;
         let range = call.first..call.first + call.count;
         if result.is_error {
-            self.void(key);
+            self.mark(key, Outcome::Failed);
             return;
         }
         let mut said = result.files;
@@ -162,8 +165,8 @@ impl FileLog {
                     effect.op = said.remove(at).op;
                     effect.outcome = Outcome::Done;
                 }
-                None if replaces => effect.outcome = Outcome::Void,
-                None if effect.outcome != Outcome::Void => effect.outcome = Outcome::Done,
+                None if replaces => effect.outcome = Outcome::Replaced,
+                None if effect.outcome != Outcome::Replaced => effect.outcome = Outcome::Done,
                 None => {}
             }
         }
@@ -193,10 +196,10 @@ impl FileLog {
         });
     }
 
-    fn void(&mut self, key: u64) {
+    fn mark(&mut self, key: u64, outcome: Outcome) {
         if let Some(call) = self.calls.get(&key) {
             for effect in self.effects.iter_mut().skip(call.first).take(call.count) {
-                effect.outcome = Outcome::Void;
+                effect.outcome = outcome;
             }
         }
     }
@@ -205,7 +208,7 @@ impl FileLog {
         let mut states: HashMap<u32, State> = HashMap::new();
         let mut order = vec![];
         for effect in &self.effects {
-            let counts = matches!(effect.outcome, Outcome::Done | Outcome::Pending) && standing.holds(effect.seq);
+            let counts = matches!(effect.outcome, Outcome::Done | Outcome::Pending) && standing.holds_files(effect.seq);
             if !counts {
                 continue;
             }
@@ -332,6 +335,18 @@ mod tests {
         log.call(2, 2, call("2", &[("running", FileOp::Modify)], None));
         log.call(3, 3, call("3", &[], Some("rm running-rm")));
         assert_eq!(finish(log).touched, ["running"]);
+    }
+
+    #[test]
+    fn the_last_result_of_a_call_decides() {
+        let mut log = FileLog::new(0, RepoPaths::default());
+        log.call(0, 0, call("1", &[("a", FileOp::Modify)], None));
+        log.result(1, 1, result("1", true, &[]));
+        log.result(2, 2, result("1", false, &[]));
+        log.call(3, 3, call("2", &[("b", FileOp::Modify)], None));
+        log.result(4, 4, result("2", false, &[]));
+        log.result(5, 5, result("2", true, &[]));
+        assert_eq!(finish(log).touched, ["a"]);
     }
 
     #[test]
