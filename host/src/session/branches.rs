@@ -58,14 +58,15 @@ impl Branches {
         let id = hash(&rewind.record_id);
         if let Some(at) = self.marks.iter().rposition(|mark| mark.id == id) {
             let start = Seq::try_from(at).unwrap_or(Seq::MAX);
-            self.taken_back.push((
-                if rewind.inclusive {
-                    start
-                } else {
-                    start.saturating_add(1)
-                },
-                self.end(),
-            ));
+            let first = if rewind.inclusive {
+                start
+            } else {
+                start.saturating_add(1)
+            };
+            self.taken_back.push(TakenBack {
+                records: first..self.end(),
+                with_files: rewind.restores_files,
+            });
         }
     }
 

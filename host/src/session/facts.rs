@@ -352,10 +352,32 @@ mod tests {
     }
 
     #[test]
+    fn files_come_back_only_when_the_agent_put_them_back() {
+        let made = Item::FileChange(FileEffect {
+            path: "a".to_owned(),
+            op: FileOp::Create,
+        });
+        for (restores_files, expected) in [(true, vec![]), (false, vec!["a".to_owned()])] {
+            let back = Item::Rewind(Rewind {
+                record_id: "r".to_owned(),
+                inclusive: true,
+                restores_files,
+            });
+            assert_eq!(
+                facts(0, vec![entry(0, "r", made.clone()), entry(1, "s", back)])
+                    .files
+                    .created,
+                expected
+            );
+        }
+    }
+
+    #[test]
     fn what_the_user_took_back_does_not_count() {
         let back = Item::Rewind(Rewind {
             record_id: "c".to_owned(),
             inclusive: true,
+            restores_files: true,
         });
         let sum = facts(
             0,
