@@ -109,7 +109,7 @@ fn check_case<A: Adapter>(folder: &Path, case: &str, update: bool) -> Result<(),
     let events = super::parse_in::<A>(hook, &as_the_host_gives_it(&payload), &context)
         .map_err(|fault| format!("{case}{PAYLOAD}: {fault:?}"))?;
     let came: Vec<Value> = events.iter().map(wire).collect();
-    if came == expected.events {
+    if came == expected.events && expected_file.is_file() {
         return Ok(());
     }
     if update {
