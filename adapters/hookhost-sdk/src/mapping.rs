@@ -47,6 +47,8 @@ pub struct Mapping {
     pub timestamp: Fields,
     /// What stands around a prompt that the user did not type.
     pub prompt_wrappers: &'static [Wrapper],
+    /// What the agent writes for a model that it does not name, such as `default`.
+    pub no_models: &'static [&'static str],
     /// Marks of other agents that run the same hook file: a set that holds altogether is enough.
     pub strangers: &'static [&'static [When]],
     /// The first rule of a hook whose conditions hold decides. No rule, no event.
@@ -61,6 +63,7 @@ impl Mapping {
         cwd: &["cwd"],
         timestamp: &["timestamp"],
         prompt_wrappers: &[],
+        no_models: &[],
         strangers: &[],
         rules: &[],
     };
@@ -104,7 +107,14 @@ impl Mapping {
                     .map(|prompt| unwrapped(&prompt, self.prompt_wrappers).into_owned())
                     .filter(|prompt| !prompt.is_empty());
             }
-            Fill::Model(fields) => event.model = text(payload, fields),
+            Fill::Model(fields) => {
+                event.model = text(payload, fields).filter(|model| !self.no_models.contains(&model.as_str()));
+            }
+            Fill::Session(fields) => {
+                if let Some(id) = id(payload, fields) {
+                    event.session_id = id;
+                }
+            }
             Fill::PreviousSession(fields) => event.previous_session_id = id(payload, fields),
             Fill::ToolUseId(fields) => event.tool_use_id = id(payload, fields),
             Fill::SubagentId(fields) => event.subagent_id = id(payload, fields),
@@ -216,6 +226,8 @@ pub enum Fill {
     Prompt(Fields),
     /// `model`
     Model(Fields),
+    /// `session_id`, where a hook has a better field for it than the others
+    Session(Fields),
     /// `previous_session_id`
     PreviousSession(Fields),
     /// `tool_use_id`
@@ -270,6 +282,7 @@ mod tests {
 
     const MAPPING: Mapping = Mapping {
         prompt_wrappers: &[Wrapper::Injected("note")],
+        no_models: &["default"],
         strangers: &[
             &[When::CamelCase("hook_event_name")],
             &[
@@ -289,6 +302,8 @@ mod tests {
                 EventKind::SubagentStart,
                 &[
                     Fill::ToolUseId(&["tool_use_id"]),
+                    Fill::Session(&["parent_session_id"]),
+                    Fill::Model(&["model"]),
                     Fill::ToolInput(&["tool_input"]),
                     Fill::SubagentType(&["tool_input.subagent_type"]),
                     Fill::Metadata("background", &["tool_input.background"]),
@@ -338,6 +353,15 @@ mod tests {
         let metadata =
             [("background", "true"), ("kind", "tool")].map(|(key, value)| (key.to_owned(), value.to_owned()));
         assert_eq!(event.metadata, metadata);
+    }
+
+    #[test]
+    fn a_hook_may_name_its_session_better_and_its_model_not_at_all() {
+        let event = |payload| events("Tool", payload).remove(0);
+        let child = event(r#"{"session_id":"c","parent_session_id":"p","tool_name":"Task","model":"default"}"#);
+        assert_eq!((child.session_id.as_str(), child.model), ("p", None));
+        let other = event(r#"{"session_id":"c","parent_session_id":"","tool_name":"Task","model":"m"}"#);
+        assert_eq!((other.session_id.as_str(), other.model.as_deref()), ("c", Some("m")));
     }
 
     #[test]

@@ -12,15 +12,15 @@ pub fn literal(path: impl Into<String>) -> Pattern {
     }
 }
 
-/// `rest` below `dir`, with the separator that `dir` uses.
+/// `rest`, one or more components with `/` between them, below `dir`, with the separator that `dir` uses.
 #[must_use]
 pub fn join(dir: &str, rest: &str) -> String {
-    let separator = if dir.contains('\\') && !dir.contains('/') {
-        '\\'
+    let trimmed = dir.trim_end_matches(['/', '\\']);
+    if dir.contains('\\') && !dir.contains('/') {
+        format!("{trimmed}\\{}", rest.replace('/', "\\"))
     } else {
-        '/'
-    };
-    format!("{}{separator}{rest}", dir.trim_end_matches(['/', '\\']))
+        format!("{trimmed}/{rest}")
+    }
 }
 
 /// The last component.
@@ -145,7 +145,8 @@ mod tests {
         assert_eq!(file_stem(r"C:\Users\x\a.b.jsonl"), "a.b");
         assert_eq!(file_stem("/home/dev/.hidden"), ".hidden");
         assert_eq!(parent("/a/b/"), "/a");
-        assert_eq!(join(r"C:\Users", "x"), r"C:\Users\x");
+        assert_eq!(join(r"C:\Users", "x/y"), r"C:\Users\x\y");
+        assert_eq!(join("/a/", "x/y"), "/a/x/y");
         assert!(is_absolute(r"C:\x") && is_absolute("/x") && !is_absolute("x/y") && !is_absolute("C:x"));
         assert_eq!(dashed("/home/dev/My App/caf\u{e9}_v1.2"), "-home-dev-My-App-caf--v1-2");
     }

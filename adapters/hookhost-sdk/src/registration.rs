@@ -1,7 +1,7 @@
 //! Building registration plans from data.
 
 use crate::json::quoted;
-use crate::{Adapter, Context, Edit, InsertMode, Insertion, Invocation, OwnFile, Platform};
+use crate::{Adapter, Context, Edit, Fault, InsertMode, Insertion, Invocation, OwnFile, Platform, Scope};
 
 /// How one event is registered in a file of grouped hooks.
 #[derive(Clone, Copy, Debug)]
@@ -87,6 +87,46 @@ pub fn grouped<A: Adapter>(
             }
         })
         .collect()
+}
+
+/// Insertions of the shape `hooks.<event>[] = entry`, one for each registered hook. `entry` gives the hook's entry as
+/// JSON text.
+#[must_use]
+pub fn entries<A: Adapter>(entry: impl Fn(&str) -> String) -> Vec<Insertion> {
+    A::MANIFEST
+        .hooks
+        .iter()
+        .filter(|hook| hook.registered)
+        .map(|hook| Insertion {
+            path: vec!["hooks".to_owned(), hook.native.to_owned()],
+            value: entry(hook.native),
+            how: InsertMode::Append,
+        })
+        .collect()
+}
+
+/// A value that stands at the root of the file unless there is one.
+#[must_use]
+pub fn default_value(key: &str, value: &str) -> Insertion {
+    Insertion {
+        path: vec![key.to_owned()],
+        value: value.to_owned(),
+        how: InsertMode::Default,
+    }
+}
+
+/// The absolute path of a settings file: `in_repo` below the repository's work tree, or `in_home` below the user's
+/// home directory.
+///
+/// # Errors
+/// [`Fault::Other`] outside a repository, or when the home directory is not known.
+pub fn settings_file(scope: Scope, in_repo: &str, in_home: &str, context: &Context) -> Result<String, Fault> {
+    let (base, below, missing) = match scope {
+        Scope::Repo => (context.repo_root.as_deref(), in_repo, "there is no repository here"),
+        Scope::User => (context.home.as_deref(), in_home, "the home directory is not known"),
+    };
+    let base = base.ok_or_else(|| Fault::Other(missing.to_owned()))?;
+    Ok(crate::paths::join(base, below))
 }
 
 /// The text of a plugin file that runs inside the agent, made from a template of the adapter's.
