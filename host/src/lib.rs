@@ -7,3 +7,5 @@ pub mod model;
 pub mod output;
 pub mod paths;
 pub mod session;
+pub mod surroundings;
+pub mod wire;
