@@ -1,1 +1,36 @@
-//! x
+//! The smallest adapter: an agent with two hooks.
+
+use hookhost_sdk::{Adapter, Context, Event, EventKind, Fault, Hook, Manifest, Payload};
+
+/// An agent that does not exist.
+#[derive(Default)]
+pub struct MinimalAgent;
+
+impl Adapter for MinimalAgent {
+    const MANIFEST: Manifest = Manifest {
+        name: "minimal-adapter",
+        display_name: "Minimal Agent",
+        description: "The smallest adapter",
+        hooks: &[
+            Hook::registered("UserPrompt", "user-prompt"),
+            Hook::registered("Stop", "stop"),
+        ],
+        ..Manifest::EMPTY
+    };
+
+    fn parse(&mut self, hook: &str, payload: &Payload<'_>, _: &Context) -> Result<Vec<Event>, Fault> {
+        let Some(session) = payload.id(&["session_id"]) else {
+            return Ok(vec![]);
+        };
+        Ok(match hook {
+            "UserPrompt" => vec![Event {
+                prompt: payload.text("prompt").map(Into::into),
+                ..Event::new(EventKind::TurnStart, session)
+            }],
+            "Stop" => vec![Event::new(EventKind::TurnEnd, session)],
+            _ => vec![],
+        })
+    }
+}
+
+hookhost_sdk::export_adapter!(MinimalAgent);
