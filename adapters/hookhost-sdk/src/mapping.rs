@@ -29,7 +29,7 @@
 
 use crate::event::{LAST_MESSAGE, LAST_MESSAGE_CHARS, shortened};
 use crate::prompt::{Wrapper, unwrapped};
-use crate::{Context, Event, EventKind, Json, Object, paths, time};
+use crate::{Context, Event, EventKind, Json, Object, env, paths, time};
 
 /// Paths of one value, the preferred one first.
 pub type Fields = &'static [&'static str];
@@ -39,6 +39,8 @@ pub type Fields = &'static [&'static str];
 pub struct Mapping {
     /// The session's id. Without one there is no event.
     pub session_id: Fields,
+    /// The environment variable that has the session's id when the payload does not; empty when there is none.
+    pub session_env: &'static str,
     /// The transcript's path.
     pub session_ref: Fields,
     /// What a relative path of the transcript is relative to.
@@ -59,6 +61,7 @@ impl Mapping {
     /// The names that Claude Code gave the common fields and several agents took over.
     pub const CLAUDE_LIKE: Self = Self {
         session_id: &["session_id"],
+        session_env: "",
         session_ref: &["transcript_path"],
         cwd: &["cwd"],
         timestamp: &["timestamp"],
@@ -90,7 +93,8 @@ impl Mapping {
             .rules
             .iter()
             .find(|rule| rule.hook == hook && all_hold(rule.when, payload))?;
-        let mut event = Event::new(rule.gives?, id(payload, self.session_id)?);
+        let by_variable = || env(context, self.session_env).map(str::to_owned);
+        let mut event = Event::new(rule.gives?, id(payload, self.session_id).or_else(by_variable)?);
         let cwd = text(payload, self.cwd);
         event.session_ref = paths::session_ref(text(payload, self.session_ref).as_deref(), cwd.as_deref(), context);
         event.timestamp = self.timestamp.iter().find_map(|field| time::of(payload.at(field)?));
