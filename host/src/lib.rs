@@ -3,6 +3,7 @@
 pub mod adapter;
 pub mod error;
 pub mod input;
+pub mod journal;
 pub mod model;
 pub mod output;
 pub mod paths;
