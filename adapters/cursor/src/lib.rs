@@ -8,7 +8,7 @@ mod transcripts;
 use hookhost_sdk::lines::{JsonLines, Reading};
 use hookhost_sdk::{
     Adapter, Capabilities, Context, Event, Fault, Hook, Invocation, Manifest, Pattern, Payload, RegistrationPlan,
-    Scope, Sign, Start,
+    Scope, Sign, Start, shell,
 };
 
 /// The adapter.
@@ -78,7 +78,7 @@ impl Adapter for Cursor {
     }
 
     fn resume_command(&self, id: &str) -> Result<String, Fault> {
-        Ok(format!("agent --resume {id}"))
+        Ok(format!("agent --resume {}", shell::word(id)))
     }
 
     fn subagent_transcripts(

@@ -1,8 +1,9 @@
 //! The author's side: one trait, with defaults for everything optional.
 
+use crate::json;
 use crate::lines::Reading;
 use crate::{
-    Base, Capabilities, Context, Description, Event, Fault, HookName, Invocation, Json, Pattern, Payload, Place,
+    Base, Capabilities, Context, Description, Event, Fault, HookName, Invocation, Pattern, Payload, Place,
     RegistrationPlan, Scope, Source, Start, TranscriptLocation,
 };
 
@@ -181,10 +182,7 @@ pub trait Adapter: Default + 'static {
     /// # Errors
     /// [`Fault::Malformed`] unless the agent sends such payloads.
     fn parse_other(&mut self, _hook: &str, payload: &str, _context: &Context) -> Result<Vec<Event>, Fault> {
-        Err(Fault::Malformed(match Json::parse(payload) {
-            Ok(_) => "the payload is not a JSON object".to_owned(),
-            Err(reason) => format!("the payload is not JSON: {reason}"),
-        }))
+        Err(json::not_an_object(payload))
     }
 
     /// Events that waited for a line that did not come.
@@ -298,6 +296,7 @@ pub fn session_id_of(input: &Object<'_>) -> Option<String> {
         "conversation_id",
         "conversationId",
         "thread_id",
+        "trajectory_id",
     ];
     if let Some(id) = input.id(NAMES) {
         return Some(id);

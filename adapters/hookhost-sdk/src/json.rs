@@ -9,6 +9,8 @@ use std::fmt;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
+use crate::Fault;
+
 /// A JSON value, as text that is known to be well formed.
 #[derive(Clone, Copy, Debug)]
 pub struct Json<'a>(&'a str);
@@ -338,6 +340,42 @@ pub fn is_complete(text: &str) -> bool {
     serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
+/// What to answer to a payload that is no JSON object.
+#[must_use]
+pub fn not_an_object(payload: &str) -> Fault {
+    Fault::Malformed(match Json::parse(payload) {
+        Ok(_) => "the payload is not a JSON object".to_owned(),
+        Err(reason) => format!("the payload is not JSON: {reason}"),
+    })
+}
+
+/// `text` with raw control characters inside strings, which some programs write and JSON forbids, written as escapes.
+#[must_use]
+pub fn with_escaped_controls(text: &str) -> Cow<'_, str> {
+    let mut repaired = String::new();
+    let mut copied = 0;
+    let (mut in_string, mut escaped) = (false, false);
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'"' if !escaped => in_string = !in_string,
+            0..0x20 if in_string => {
+                // Behind a backslash the character itself was meant: the backslash is the one of the escape.
+                let from = if escaped { at - 1 } else { at };
+                repaired.push_str(text.get(copied..from).unwrap_or_default());
+                repaired.push_str(&format!("\\u{byte:04x}"));
+                copied = at + 1;
+            }
+            _ => {}
+        }
+        escaped = in_string && byte == b'\\' && !escaped;
+    }
+    if copied == 0 {
+        return Cow::Borrowed(text);
+    }
+    repaired.push_str(text.get(copied..).unwrap_or_default());
+    Cow::Owned(repaired)
+}
+
 /// `text` as a JSON string.
 #[must_use]
 pub fn quoted(text: &str) -> String {
@@ -392,6 +430,17 @@ mod tests {
     fn a_second_value_behind_the_first_is_an_error() {
         assert!(Object::parse("{} {}").is_err());
         assert!(Object::parse("{\"a\":1").is_err());
+    }
+
+    #[test]
+    fn control_characters_in_strings_are_escaped_and_nothing_else_changes() {
+        let clean = "{\n\t\"a\": \"b\\n\\\"c\"\n}";
+        assert!(matches!(with_escaped_controls(clean), Cow::Borrowed(text) if text == clean));
+        let raw = "{\r\n\"a\":\"x\ty\\\\\nz\\\u{7}\"}";
+        let repaired = with_escaped_controls(raw);
+        assert_eq!(repaired, "{\r\n\"a\":\"x\\u0009y\\\\\\u000az\\u0007\"}");
+        let object = Object::parse(&repaired).unwrap();
+        assert_eq!(object.text("a").as_deref(), Some("x\ty\\\nz\u{7}"));
     }
 
     #[test]

@@ -47,6 +47,7 @@ pub mod patch;
 pub mod paths;
 pub mod prompt;
 pub mod registration;
+pub mod shell;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod testing;
 pub mod time;

@@ -1,6 +1,8 @@
 //! Paths as text. An adapter works with paths of another machine, so `std::path` is of no use: separators are judged
 //! by the path itself.
 
+use std::borrow::Cow;
+
 use crate::{Context, FileState, Pattern, Platform};
 
 /// A path without `*`.
@@ -81,6 +83,13 @@ pub fn session_ref(given: Option<&str>, cwd: Option<&str>, context: &Context) ->
     })
 }
 
+/// Whether an id may be used as a file's name: 1 to 128 characters of `[A-Za-z0-9._-]`, no dot in front.
+#[must_use]
+pub fn is_plain_id(id: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+    (1..=128).contains(&id.len()) && !id.starts_with('.') && id.bytes().all(plain)
+}
+
 /// A leading `~` replaced by the home directory.
 #[must_use]
 pub fn expand_home(path: &str, context: &Context) -> String {
@@ -100,6 +109,47 @@ pub fn configured_dir(context: &Context, variable: &str, below_home: &str) -> Op
         Some(dir) => Some(expand_home(dir, context)),
         None => context.home.as_deref().map(|home| join(home, below_home)),
     }
+}
+
+/// The path in a `file://` URI, percent signs decoded and without the slash before a drive; any other text as it is.
+#[must_use]
+pub fn of_uri(text: &str) -> Cow<'_, str> {
+    let Some(rest) = text.strip_prefix("file://") else {
+        return Cow::Borrowed(text);
+    };
+    let path = match rest.find('/') {
+        None => return Cow::Borrowed(text),
+        Some(0) => rest.to_owned(),
+        Some(slash) if rest.starts_with("localhost/") => rest.get(slash..).unwrap_or_default().to_owned(),
+        // Another host's name is that of a Windows share.
+        Some(_) => format!("//{rest}"),
+    };
+    let decoded = percent_decoded(&path);
+    Cow::Owned(match decoded.as_bytes() {
+        [b'/', letter, b':', ..] if letter.is_ascii_alphabetic() => decoded.get(1..).unwrap_or_default().to_owned(),
+        _ => decoded,
+    })
+}
+
+/// `%20` and its like replaced by the byte that they stand for; what is no such escape stays.
+fn percent_decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    loop {
+        match rest {
+            [] => break,
+            [b'%', high, low, after @ ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
+                let digit = |byte: u8| char::from(byte).to_digit(16).unwrap_or_default();
+                bytes.push(u8::try_from(digit(*high) * 16 + digit(*low)).unwrap_or_default());
+                rest = after;
+            }
+            [byte, after @ ..] => {
+                bytes.push(*byte);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Every character outside `[A-Za-z0-9]` replaced by `-`, none squeezed.
@@ -131,7 +181,7 @@ pub fn wanted_file<'a>(context: &'a Context, path: &str) -> Option<&'a FileState
 
 /// The text of a file that the manifest asked for, by its absolute path; bytes that are not UTF-8 are replaced.
 #[must_use]
-pub fn wanted_text<'a>(context: &'a Context, path: &str) -> Option<std::borrow::Cow<'a, str>> {
+pub fn wanted_text<'a>(context: &'a Context, path: &str) -> Option<Cow<'a, str>> {
     match wanted_file(context, path)? {
         FileState::Content(bytes) => Some(String::from_utf8_lossy(bytes)),
         FileState::Missing | FileState::Directory | FileState::Unreadable(_) => None,
@@ -149,6 +199,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn file_uris_become_paths() {
+        assert_eq!(
+            of_uri("file:///home/dev/a%20b/caf%C3%A9.rs"),
+            "/home/dev/a b/caf\u{e9}.rs"
+        );
+        assert_eq!(of_uri("file:///c%3A/Users/dev/x.ts"), "c:/Users/dev/x.ts");
+        assert_eq!(of_uri("file://localhost/etc/hosts"), "/etc/hosts");
+        assert_eq!(of_uri("file://server/share/100%.txt"), "//server/share/100%.txt");
+        assert_eq!(of_uri("/plain/a%20b"), "/plain/a%20b");
+    }
+
+    #[test]
     fn paths_of_both_families_are_understood() {
         assert_eq!(file_stem(r"C:\Users\x\a.b.jsonl"), "a.b");
         assert_eq!(file_stem("/home/dev/.hidden"), ".hidden");
@@ -157,6 +219,8 @@ mod tests {
         assert_eq!(join("/a/", "x/y"), "/a/x/y");
         assert!(is_file_name("20260820_3") && !is_file_name("") && !is_file_name(".x") && !is_file_name("a/b"));
         assert!(is_absolute(r"C:\x") && is_absolute("/x") && !is_absolute("x/y") && !is_absolute("C:x"));
+        assert!(is_plain_id("ses_5f-2.a") && !is_plain_id("") && !is_plain_id(".a") && !is_plain_id("a/b"));
+        assert!(is_plain_id(&"a".repeat(128)) && !is_plain_id(&"a".repeat(129)));
         assert_eq!(dashed("/home/dev/My App/caf\u{e9}_v1.2"), "-home-dev-My-App-caf--v1-2");
     }
 }
