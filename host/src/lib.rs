@@ -7,6 +7,7 @@ pub mod journal;
 pub mod model;
 pub mod output;
 pub mod paths;
+pub mod program;
 pub mod session;
 pub mod surroundings;
 pub mod wire;

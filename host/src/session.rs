@@ -1,12 +1,17 @@
 //! Sessions and their transcripts.
 
 mod branches;
+pub mod chunk;
 pub mod compact;
 pub mod facts;
 mod files;
+pub mod pattern;
+pub mod refs;
 mod repo_path;
 mod shell;
+pub mod store;
 mod tokens;
+pub mod transcript;
 
 pub use files::Files;
 pub use repo_path::RepoPaths;

@@ -1,0 +1,115 @@
+//! Cutting a transcript into pieces, behind complete lines where one fits.
+
+use std::io::{self, Read};
+
+/// The pieces of what `source` holds, none longer than `max` bytes. Their bytes in order are those of the source.
+pub struct Chunks<'a> {
+    source: &'a mut dyn Read,
+    max: usize,
+    waiting: Vec<u8>,
+    is_at_end: bool,
+}
+
+impl<'a> Chunks<'a> {
+    /// Cuts what `source` holds; a `max` of 0 is taken as 1.
+    pub fn new(source: &'a mut dyn Read, max: usize) -> Self {
+        Self {
+            source,
+            max: max.max(1),
+            waiting: vec![],
+            is_at_end: false,
+        }
+    }
+
+    fn fill(&mut self) -> io::Result<()> {
+        // One byte more than fits tells whether the piece is the last one.
+        let wanted = self.max.saturating_add(1).saturating_sub(self.waiting.len());
+        let mut source = (&mut *self.source).take(wanted as u64);
+        let came = source.read_to_end(&mut self.waiting)?;
+        self.is_at_end = came < wanted;
+        Ok(())
+    }
+}
+
+impl Iterator for Chunks<'_> {
+    type Item = io::Result<Vec<u8>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if !self.is_at_end
+            && let Err(error) = self.fill()
+        {
+            self.is_at_end = true;
+            self.waiting.clear();
+            return Some(Err(error));
+        }
+        if self.waiting.is_empty() {
+            return None;
+        }
+        let rest = self.waiting.split_off(cut(&self.waiting, self.max));
+        Some(Ok(std::mem::replace(&mut self.waiting, rest)))
+    }
+}
+
+/// Where to cut: behind the last line that is whole within `max` bytes, else before the character that would be cut,
+/// else at `max`.
+fn cut(bytes: &[u8], max: usize) -> usize {
+    let Some(head) = bytes.get(..max).filter(|head| head.len() < bytes.len()) else {
+        return bytes.len();
+    };
+    if let Some(at) = head.iter().rposition(|&byte| byte == b'\n') {
+        return at + 1;
+    }
+    let is_inside = |at: usize| bytes.get(at).is_some_and(|byte| byte & 0b1100_0000 == 0b1000_0000);
+    // A character has at most four bytes: more continuation bytes in a row are no text.
+    match (max.saturating_sub(3)..=max).rev().find(|&at| !is_inside(at)) {
+        Some(at) if at > 0 => at,
+        _ => max,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chunks(bytes: &[u8], max: usize) -> Vec<Vec<u8>> {
+        let mut source = bytes;
+        Chunks::new(&mut source, max).map(Result::unwrap).collect()
+    }
+
+    #[test]
+    fn pieces_end_behind_lines() {
+        assert_eq!(chunks(b"ab\ncd\nef", 6), [b"ab\ncd\n".to_vec(), b"ef".to_vec()]);
+        assert_eq!(chunks(b"ab\ncd\nef", 5), [&b"ab\n"[..], b"cd\nef"]);
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_cut_between_characters() {
+        assert_eq!(chunks("aäöü".as_bytes(), 4), ["aä".as_bytes(), "öü".as_bytes()]);
+        assert_eq!(chunks("😀😀".as_bytes(), 6), ["😀".as_bytes(), "😀".as_bytes()]);
+        assert_eq!(chunks("😀".as_bytes(), 3), [&b"\xf0\x9f\x98"[..], b"\x80"]);
+    }
+
+    #[test]
+    fn nothing_gives_no_piece_and_a_small_source_one() {
+        assert!(chunks(b"", 5).is_empty());
+        assert_eq!(chunks(b"abc", 3), [b"abc"]);
+        assert_eq!(chunks(b"abc", usize::MAX), [b"abc"]);
+    }
+
+    #[test]
+    fn the_pieces_are_the_whole_and_none_is_too_long() {
+        let samples: [&[u8]; 4] = [
+            "zeile eins\nzwei ä😀\n\n\nünf".as_bytes(),
+            b"\xff\xfe\x80\x80\x80\x80\x80\n\x80",
+            b"\n\n\n",
+            &[b'x'; 100],
+        ];
+        for bytes in samples {
+            for max in 1..20 {
+                let pieces = chunks(bytes, max);
+                assert!(pieces.iter().all(|piece| !piece.is_empty() && piece.len() <= max));
+                assert_eq!(pieces.concat(), bytes, "at most {max}");
+            }
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! Getting at transcripts and reading them piece by piece.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::adapter::{Adapter, ReadingStart};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{Companion, Context, Entry, Source, TranscriptLocation, Wanted};
+use crate::program::Run;
+
+use super::refs::SessionRef;
+use super::{pattern, store};
+
+/// How much of a transcript is pushed to an adapter at a time.
+const PIECE: usize = 1 << 20;
+
+/// The most that is read of a file beside a transcript.
+const COMPANION_LIMIT: u64 = 16 << 20;
+
+/// How long a program may take to give out a transcript.
+const PROGRAM_LIMIT: Duration = Duration::from_secs(20);
+
+/// A transcript that was found.
+#[derive(Debug)]
+pub struct Transcript {
+    /// As the caller named it.
+    pub session_ref: String,
+    /// The file that holds it, or that would.
+    pub path: PathBuf,
+    location: TranscriptLocation,
+}
+
+impl Transcript {
+    /// Finds the transcript that a session ref names. Its file need not exist.
+    ///
+    /// # Errors
+    /// The ref breaks the rules, or names nothing that the adapter knows.
+    pub fn find(adapter: &mut dyn Adapter, context: &Context, session_ref: &str) -> Result<Self> {
+        let parsed = SessionRef::parse(session_ref)?;
+        let location = adapter.transcript_location(session_ref, context)?;
+        let named = match &location.source {
+            Source::File(path) => path,
+            Source::Program { snapshot, .. } | Source::Sqlite { snapshot, .. } => snapshot,
+        };
+        let path = match (parsed, Path::new(named)) {
+            (_, path) if path.is_absolute() => path.to_owned(),
+            (SessionRef::Path(path), _) => path,
+            (SessionRef::Key(key), _) => file_of_key(adapter, context, &key)?,
+        };
+        Ok(Self {
+            session_ref: session_ref.to_owned(),
+            path,
+            location,
+        })
+    }
+
+    /// Opens the file that holds it. A transcript that a program gives out or a database holds is fetched first, when
+    /// it has not been yet.
+    ///
+    /// # Errors
+    /// It does not exist or cannot be read.
+    pub fn open(&self, context: &Context) -> Result<File> {
+        if !self.path.exists() {
+            self.fetch(context)?;
+        }
+        let cannot = |error| Error::system(format!("cannot read the transcript {}", self.path.display()), error);
+        let file = File::open(&self.path).map_err(cannot)?;
+        // A pipe or a device could keep us waiting for ever.
+        if !file.metadata().map_err(cannot)?.is_file() {
+            return Err(cannot(std::io::Error::other("it is not a regular file")));
+        }
+        Ok(file)
+    }
+
+    /// Whether the agent keeps it in the file itself.
+    #[must_use]
+    pub fn is_file(&self) -> bool {
+        matches!(self.location.source, Source::File(_))
+    }
+
+    /// Fetches a transcript that is not a file of the agent's, and keeps it where [`Self::open`] finds it.
+    ///
+    /// # Errors
+    /// The program or the database cannot be read.
+    pub fn fetch(&self, context: &Context) -> Result<()> {
+        match &self.location.source {
+            Source::File(_) => Ok(()),
+            Source::Program {
+                arguments, writes_file, ..
+            } => {
+                let directory = context.repo_root.as_deref().or(context.cwd.as_deref()).map(Path::new);
+                let run = Run {
+                    arguments,
+                    stdin: b"",
+                    directory,
+                    limit: PROGRAM_LIMIT,
+                };
+                if *writes_file {
+                    return run.to_bytes(PIECE as u64).map(|_| ());
+                }
+                let mut failed = None;
+                let kept = store::replace(&self.path, |file| {
+                    run.to_file(file).map_err(|error| {
+                        let text = error.to_string();
+                        failed = Some(error);
+                        std::io::Error::other(text)
+                    })
+                });
+                failed.map_or(kept, Err)
+            }
+            Source::Sqlite { path, .. } => Err(Error::new(
+                ErrorKind::Unsupported,
+                format!("the transcript stands in the database {path}, which this build cannot read"),
+            )),
+        }
+    }
+
+    /// The start of a reading of it, with the files beside it.
+    #[must_use]
+    pub fn start(&self, want: Wanted) -> ReadingStart {
+        ReadingStart {
+            session_ref: Some(self.session_ref.clone()),
+            companions: self
+                .location
+                .companions
+                .iter()
+                .filter_map(|path| companion(path))
+                .collect(),
+            from: 0,
+            want,
+        }
+    }
+}
+
+/// The file that a key names: one in the directory of the repository's sessions.
+fn file_of_key(adapter: &mut dyn Adapter, context: &Context, key: &str) -> Result<PathBuf> {
+    let repo = context
+        .repo_root
+        .as_deref()
+        .or(context.cwd.as_deref())
+        .unwrap_or_default();
+    let directory = adapter.session_dir(repo, context)?;
+    let literal = Path::new(&directory).join(key);
+    if literal.exists() || super::refs::check_id(key).is_err() {
+        return Ok(literal);
+    }
+    let patterns = adapter.session_file(&directory, key, context)?;
+    Ok(pattern::first(&patterns).unwrap_or(literal))
+}
+
+fn companion(path: &str) -> Option<Companion> {
+    let file = File::open(path).ok()?;
+    if !file.metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut data = vec![];
+    file.take(COMPANION_LIMIT).read_to_end(&mut data).ok()?;
+    Some(Companion {
+        path: path.to_owned(),
+        data,
+    })
+}
+
+/// Reads a transcript from its beginning, gives each entry to `each`, and gives back where the next reading may begin.
+///
+/// # Errors
+/// The bytes cannot be read, or the adapter fails.
+pub fn read(
+    adapter: &mut dyn Adapter,
+    start: ReadingStart,
+    bytes: &mut dyn Read,
+    mut each: impl FnMut(Entry),
+) -> Result<u64> {
+    let mut reading = adapter.reading(start)?;
+    let mut piece = vec![0; PIECE];
+    loop {
+        let filled = fill(bytes, &mut piece)?;
+        if filled.is_empty() {
+            break;
+        }
+        reading.push(filled)?.into_iter().for_each(&mut each);
+    }
+    reading.finish()?.into_iter().for_each(&mut each);
+    Ok(reading.position()?)
+}
+
+/// Reads as much as fits: pipes give small pieces, and a call into an adapter is worth a large one.
+fn fill<'a>(bytes: &mut dyn Read, piece: &'a mut [u8]) -> Result<&'a [u8]> {
+    let mut filled = 0;
+    while let Some(rest) = piece.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+        match bytes.read(rest) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(Error::system("cannot read the transcript", error)),
+        }
+    }
+    Ok(piece.get(..filled).unwrap_or_default())
+}
