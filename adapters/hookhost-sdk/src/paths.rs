@@ -152,18 +152,19 @@ fn percent_decoded(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Every character outside `[A-Za-z0-9]` replaced by `-`, none squeezed.
+/// Every character outside `[A-Za-z0-9]` replaced by `-`, none squeezed. Characters are counted as JavaScript does, in
+/// which the agents that name directories so are written: one beyond U+FFFF counts twice.
 #[must_use]
 pub fn dashed(path: &str) -> String {
-    path.chars()
-        .map(|character| {
-            if character.is_ascii_alphanumeric() {
-                character
-            } else {
-                '-'
-            }
-        })
-        .collect()
+    let mut name = String::with_capacity(path.len());
+    for character in path.chars() {
+        if character.is_ascii_alphanumeric() {
+            name.push(character);
+        } else {
+            name.push_str(if character.len_utf16() == 2 { "--" } else { "-" });
+        }
+    }
+    name
 }
 
 /// A file that the manifest asked for, by its absolute path.
@@ -222,5 +223,6 @@ mod tests {
         assert!(is_plain_id("ses_5f-2.a") && !is_plain_id("") && !is_plain_id(".a") && !is_plain_id("a/b"));
         assert!(is_plain_id(&"a".repeat(128)) && !is_plain_id(&"a".repeat(129)));
         assert_eq!(dashed("/home/dev/My App/caf\u{e9}_v1.2"), "-home-dev-My-App-caf--v1-2");
+        assert_eq!(dashed("a\u{1f600}"), "a--");
     }
 }
