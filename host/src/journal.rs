@@ -6,9 +6,12 @@
 
 mod append;
 mod fallback;
+pub mod index;
 mod names;
+pub mod read;
 pub mod record;
 mod repeats;
+pub mod sessions;
 mod starts;
 
 use std::io;
