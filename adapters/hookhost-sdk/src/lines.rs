@@ -186,6 +186,89 @@ impl<R: DocumentReader + 'static> Reading for Document<R> {
     }
 }
 
+/// A [`Reading`] of a transcript that is JSON lines in some versions and one JSON document in others. The content
+/// decides, not the file's name.
+pub struct Either<L, D> {
+    start: Start,
+    readers: Option<(L, D)>,
+    is_document: fn(&Object<'_>) -> bool,
+    /// What was pushed before it was clear.
+    waiting: Vec<u8>,
+    reading: Option<Box<dyn Reading>>,
+}
+
+impl<L: LineReader + 'static, D: DocumentReader + 'static> Either<L, D> {
+    /// `is_document` tells the whole document from a record, should it stand on one line.
+    pub fn boxed(start: Start, lines: L, document: D, is_document: fn(&Object<'_>) -> bool) -> Box<dyn Reading> {
+        Box::new(Self {
+            start,
+            readers: Some((lines, document)),
+            is_document,
+            waiting: vec![],
+            reading: None,
+        })
+    }
+
+    /// The reading, once the first line is whole or, at the end, in any case.
+    fn decide(&mut self, at_end: bool) -> Option<&mut Box<dyn Reading>> {
+        if self.reading.is_none() {
+            let begun = self.waiting.trim_ascii_start();
+            let first = begun.split(|&byte| byte == b'\n').next().unwrap_or_default();
+            if first.len() == begun.len() && !at_end {
+                return None;
+            }
+            let text = lossy(trimmed(first));
+            // A document over several lines begins with a bracket on its own; a broken record does not.
+            let is_document = match Object::parse(&text) {
+                Ok(record) => (self.is_document)(&record),
+                Err(_) => text == "{" || text.starts_with('['),
+            };
+            let (lines, document) = self.readers.take()?;
+            self.reading = Some(if is_document {
+                Document::boxed(&self.start, document)
+            } else {
+                JsonLines::boxed(&self.start, lines)
+            });
+        }
+        self.reading.as_mut()
+    }
+}
+
+impl<L: LineReader + 'static, D: DocumentReader + 'static> Reading for Either<L, D> {
+    fn push(&mut self, chunk: &[u8]) -> Result<Vec<Entry>, Fault> {
+        if let Some(reading) = &mut self.reading {
+            return reading.push(chunk);
+        }
+        self.waiting.extend_from_slice(chunk);
+        if self.decide(false).is_none() {
+            return Ok(vec![]);
+        }
+        let waiting = std::mem::take(&mut self.waiting);
+        self.reading
+            .as_mut()
+            .map_or(Ok(vec![]), |reading| reading.push(&waiting))
+    }
+
+    fn finish(&mut self) -> Result<Vec<Entry>, Fault> {
+        let waiting = if self.reading.is_none() {
+            self.waiting.clone()
+        } else {
+            vec![]
+        };
+        let Some(reading) = self.decide(true) else {
+            return Ok(vec![]);
+        };
+        let mut entries = reading.push(&waiting)?;
+        entries.extend(reading.finish()?);
+        self.waiting.clear();
+        Ok(entries)
+    }
+
+    fn position(&self) -> u64 {
+        self.reading.as_ref().map_or(0, |reading| reading.position())
+    }
+}
+
 /// Without white space at the ends and byte order marks at the beginning.
 fn trimmed(line: &[u8]) -> &[u8] {
     let mut line = line.trim_ascii();
@@ -258,6 +341,43 @@ mod tests {
             read(b"{\"id\":1}\n{\"id\":2}", 0, 4),
             (vec![(0, "1".into()), (9, "2".into())], 17)
         );
+    }
+
+    struct Count;
+
+    impl DocumentReader for Count {
+        fn document(&mut self, document: Json<'_>, out: &mut Vec<Entry>) -> u64 {
+            let messages = document.get("messages").map(Json::items).unwrap_or_default().len() as u64;
+            out.extend((0..messages).map(|index| Entry::new(index, Item::TurnEnd)));
+            messages
+        }
+    }
+
+    #[test]
+    fn lines_and_documents_are_told_apart_by_their_content() {
+        let read = |text: &str, piece: usize| {
+            let start = Start {
+                session_ref: None,
+                companions: vec![],
+                from: 0,
+                want: Wanted::all(),
+            };
+            let mut reading = Either::boxed(start, Ids, Count, |record| record.has("messages"));
+            let mut entries = vec![];
+            for chunk in text.as_bytes().chunks(piece) {
+                entries.extend(reading.push(chunk).unwrap());
+            }
+            entries.extend(reading.finish().unwrap());
+            (entries.len(), reading.position())
+        };
+        for piece in [1, 3, 1000] {
+            assert_eq!(read("\n{\"id\":1}\n{\"id\":2}\n", piece), (2, 19));
+            assert_eq!(read("{\"id\":1}", piece), (1, 8));
+            assert_eq!(read("{\"messages\":[1,2]}\n", piece), (2, 2));
+            assert_eq!(read("{\n  \"messages\": [1,\n2,3]\n}\n", piece), (3, 3));
+            assert_eq!(read("{broken\n{\"id\":2}\n", piece), (2, 17));
+            assert_eq!(read("", piece), (0, 0));
+        }
     }
 
     #[test]
