@@ -90,6 +90,13 @@ pub fn is_plain_id(id: &str) -> bool {
     (1..=128).contains(&id.len()) && !id.starts_with('.') && id.bytes().all(plain)
 }
 
+/// The directory for the snapshots of an adapter; see the contract's `context.snapshots`.
+#[must_use]
+pub fn snapshot_dir<A: crate::Adapter>(context: &Context) -> Option<String> {
+    let all = context.snapshots.as_deref()?;
+    Some(join(all, A::MANIFEST.name))
+}
+
 /// A leading `~` replaced by the home directory.
 #[must_use]
 pub fn expand_home(path: &str, context: &Context) -> String {
