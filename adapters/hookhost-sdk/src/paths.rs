@@ -90,13 +90,6 @@ pub fn is_plain_id(id: &str) -> bool {
     (1..=128).contains(&id.len()) && !id.starts_with('.') && id.bytes().all(plain)
 }
 
-/// The directory for the snapshots of an adapter; see the contract's `context.snapshots`.
-#[must_use]
-pub fn snapshot_dir<A: crate::Adapter>(context: &Context) -> Option<String> {
-    let all = context.snapshots.as_deref()?;
-    Some(join(all, A::MANIFEST.name))
-}
-
 /// A leading `~` replaced by the home directory.
 #[must_use]
 pub fn expand_home(path: &str, context: &Context) -> String {
@@ -159,6 +152,18 @@ fn percent_decoded(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
+/// Without the `\\?\` that Windows programs put before a path to have it taken literally: it names the same file.
+#[must_use]
+pub fn plain(path: &str) -> Cow<'_, str> {
+    match path.strip_prefix(r"\\?\") {
+        Some(rest) => match rest.strip_prefix(r"UNC\") {
+            Some(share) => Cow::Owned(format!(r"\\{share}")),
+            None => Cow::Borrowed(rest),
+        },
+        None => Cow::Borrowed(path),
+    }
+}
+
 /// Every character outside `[A-Za-z0-9]` replaced by `-`, none squeezed. Characters are counted as JavaScript does, in
 /// which the agents that name directories so are written: one beyond U+FFFF counts twice.
 #[must_use]
@@ -216,6 +221,14 @@ mod tests {
         assert_eq!(of_uri("file://localhost/etc/hosts"), "/etc/hosts");
         assert_eq!(of_uri("file://server/share/100%.txt"), "//server/share/100%.txt");
         assert_eq!(of_uri("/plain/a%20b"), "/plain/a%20b");
+    }
+
+    #[test]
+    fn a_literal_windows_path_is_the_same_as_the_plain_one() {
+        assert_eq!(plain(r"\\?\C:\Users\x"), r"C:\Users\x");
+        assert_eq!(plain(r"\\?\UNC\server\share\x"), r"\\server\share\x");
+        assert_eq!(plain(r"\\server\share"), r"\\server\share");
+        assert_eq!(plain("/home/dev"), "/home/dev");
     }
 
     #[test]

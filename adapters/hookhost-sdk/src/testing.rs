@@ -1,7 +1,6 @@
 //! Running an adapter natively, for its own unit tests.
 
 mod fixtures;
-mod plugin;
 
 use crate::{
     Adapter, Companion, Context, Entry, Event, Fault, Invocation, Object, Platform, RegistrationPlan, Scope, Start,
@@ -9,7 +8,6 @@ use crate::{
 };
 
 pub use fixtures::{check_payload_fixtures, fixture_folder, wire};
-pub use plugin::{PluginTest, Run, StandIn};
 
 /// A context like the samples': repository `/home/dev/project`, home `/home/dev`, Linux.
 #[must_use]

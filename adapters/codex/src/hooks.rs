@@ -1,0 +1,162 @@
+//! From a hook's payload to events.
+
+use hookhost_sdk::mapping::{Fill, Mapping, Rule, When};
+use hookhost_sdk::{Context, Event, EventKind, Fault, Json, Payload, json, paths};
+
+use crate::prompts;
+
+/// A hook that fired inside a subagent: what it tells is no news of the session.
+const IN_SUBAGENT: &[When] = &[When::Has("agent_id"), When::Not(&When::Is("agent_id", &[""]))];
+
+const TURN: Fill = Fill::Metadata("turn_id", &["turn_id"]);
+const MODEL: Fill = Fill::Model(&["model"]);
+const LAST_MESSAGE: Fill = Fill::LastMessage(&["last_assistant_message"]);
+
+const HOOKS: Mapping = Mapping {
+    strangers: &[&[When::Has("timestamp")], &[When::CamelCase("hook_event_name")]],
+    rules: &[
+        Rule::nothing("SessionStart").when(&[When::Is("source", &["compact"])]),
+        Rule::nothing("SessionStart").when(IN_SUBAGENT),
+        Rule::new(
+            "SessionStart",
+            EventKind::SessionStart,
+            &[MODEL, Fill::Metadata("source", &["source"])],
+        ),
+        Rule::nothing("UserPromptSubmit").when(IN_SUBAGENT),
+        Rule::new(
+            "UserPromptSubmit",
+            EventKind::TurnStart,
+            &[Fill::Prompt(&["prompt"]), MODEL, TURN],
+        ),
+        Rule::nothing("Stop").when(IN_SUBAGENT),
+        Rule::new("Stop", EventKind::TurnEnd, &[LAST_MESSAGE, MODEL, TURN]),
+        Rule::nothing("StopFailure").when(IN_SUBAGENT),
+        // The last message is then a text about the error, or one that an earlier turn ended with.
+        Rule::new(
+            "StopFailure",
+            EventKind::TurnEnd,
+            &[MODEL, TURN, Fill::Metadata("error", &["error"])],
+        ),
+        Rule::nothing("Interrupt").when(IN_SUBAGENT),
+        Rule::new(
+            "Interrupt",
+            EventKind::TurnEnd,
+            &[MODEL, TURN, Fill::Says("interrupted", "true")],
+        ),
+        Rule::nothing("PreCompact").when(IN_SUBAGENT),
+        Rule::new(
+            "PreCompact",
+            EventKind::Compaction,
+            &[Fill::Metadata("trigger", &["trigger"])],
+        ),
+        Rule::nothing("SessionEnd").when(IN_SUBAGENT),
+        Rule::new(
+            "SessionEnd",
+            EventKind::SessionEnd,
+            &[Fill::Metadata("reason", &["reason"])],
+        ),
+        // Codex tells no id of the call that started the subagent. The subagent's own id stands in for it, so that
+        // callers that pair start and end by `tool_use_id` find the pair.
+        Rule::new(
+            "SubagentStart",
+            EventKind::SubagentStart,
+            &[
+                Fill::SubagentId(&["agent_id"]),
+                Fill::ToolUseId(&["agent_id"]),
+                Fill::SubagentType(&["agent_type"]),
+            ],
+        )
+        .when(IN_SUBAGENT),
+        Rule::new(
+            "SubagentStop",
+            EventKind::SubagentEnd,
+            &[
+                Fill::SubagentId(&["agent_id"]),
+                Fill::ToolUseId(&["agent_id"]),
+                Fill::SubagentType(&["agent_type"]),
+                LAST_MESSAGE,
+                Fill::Metadata("agent_transcript_path", &["agent_transcript_path"]),
+            ],
+        )
+        .when(IN_SUBAGENT),
+    ],
+    ..Mapping::CLAUDE_LIKE
+};
+
+/// The payload of the program that `notify` names: other names, no transcript. The host passes the program's last
+/// argument as the payload.
+const NOTIFY: Mapping = Mapping {
+    session_id: &["thread-id"],
+    session_ref: &[],
+    cwd: &["cwd"],
+    timestamp: &[],
+    rules: &[Rule::new(
+        "notify",
+        EventKind::TurnEnd,
+        &[
+            Fill::LastMessage(&["last-assistant-message"]),
+            Fill::Metadata("turn_id", &["turn-id"]),
+        ],
+    )
+    .when(&[When::Is("type", &["agent-turn-complete"])])],
+    ..Mapping::CLAUDE_LIKE
+};
+
+pub(crate) fn events(hook: &str, payload: &Payload<'_>, context: &Context) -> Vec<Event> {
+    if hook == "notify" {
+        let mut events = NOTIFY.events(hook, payload, context);
+        for event in &mut events {
+            let messages = payload.at("input-messages").map(Json::items).unwrap_or_default();
+            let prompt = messages.last().and_then(|message| message.text());
+            *event = event.clone().with("prompt", prompt.as_deref().map(prompts::typed));
+        }
+        return events;
+    }
+    if is_of_another_agent(payload) {
+        return vec![];
+    }
+    let mut events = HOOKS.events(hook, payload, context);
+    for event in &mut events {
+        event.prompt = event.prompt.take().map(|prompt| prompts::typed(&prompt).to_owned());
+        event.session_ref = event.session_ref.take().map(|path| paths::plain(&path).into_owned());
+        for (key, value) in &mut event.metadata {
+            if key == "agent_transcript_path" {
+                *value = paths::plain(value).into_owned();
+            }
+        }
+    }
+    events
+}
+
+/// Every transcript of Codex's is called `rollout-…`, wherever it lies.
+fn is_of_another_agent(payload: &Payload<'_>) -> bool {
+    payload
+        .text("transcript_path")
+        .is_some_and(|path| !paths::file_name(&path).starts_with("rollout-"))
+}
+
+/// Codex reads JSON only where a hook can still speak to the user, and takes a key that it does not know as a failure
+/// of the hook. `notify` is started without anybody reading.
+pub(crate) fn reply(hook: &str, message: Option<&str>) -> Result<Vec<u8>, Fault> {
+    match message {
+        None => Ok(vec![]),
+        Some(_) if matches!(hook, "SessionEnd" | "notify") => Err(Fault::Unsupported),
+        Some(message) => Ok(format!("{{\"systemMessage\":{}}}\n", json::quoted(message)).into_bytes()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_the_only_key_of_a_reply() {
+        assert_eq!(reply("Stop", None), Ok(vec![]));
+        assert_eq!(
+            reply("Stop", Some("a \"b\"")).unwrap(),
+            b"{\"systemMessage\":\"a \\\"b\\\"\"}\n"
+        );
+        assert!(matches!(reply("SessionEnd", Some("x")), Err(Fault::Unsupported)));
+        assert_eq!(reply("SessionEnd", None), Ok(vec![]));
+    }
+}

@@ -1,0 +1,197 @@
+//! Where Codex keeps its sessions: `<home>/sessions/YYYY/MM/DD/rollout-<local time>-<id>.jsonl`, and after archiving
+//! `<home>/archived_sessions/rollout-<local time>-<id>.jsonl`. Nothing in a path tells the repository.
+
+use hookhost_sdk::{Context, Fault, Object, Pattern, paths, session_id_of, time};
+
+const SESSIONS: &str = "sessions";
+const ARCHIVE: &str = "archived_sessions";
+
+/// How many characters the id at the end of a file's name has.
+const UUID_LENGTH: usize = 36;
+
+/// Codex's own directory.
+pub(crate) fn home(context: &Context) -> Result<String, Fault> {
+    paths::configured_dir(context, "CODEX_HOME", ".codex")
+        .ok_or_else(|| Fault::Other("neither CODEX_HOME nor a home directory is set".to_owned()))
+}
+
+pub(crate) fn dir(context: &Context) -> Result<String, Fault> {
+    Ok(paths::join(&home(context)?, SESSIONS))
+}
+
+/// The session's id. A file's name holds a time before it.
+pub(crate) fn id(input: &Object<'_>) -> Option<String> {
+    let id = session_id_of(input)?;
+    let uuid = id
+        .starts_with("rollout-")
+        .then(|| id.len().checked_sub(UUID_LENGTH).and_then(|at| id.get(at..)))
+        .flatten();
+    Some(uuid.map(str::to_owned).unwrap_or(id))
+}
+
+pub(crate) fn file(dir: &str, id: &str, context: &Context) -> Vec<Pattern> {
+    let name = format!("rollout-*-{id}.jsonl");
+    let by_date = format!("*/*/*/{name}");
+    let mut patterns = vec![
+        paths::join(dir, &by_date),
+        // Before there were folders by date.
+        paths::join(dir, &name),
+    ];
+    let home = paths::parent(dir);
+    if !home.is_empty() && paths::file_name(dir) == SESSIONS {
+        patterns.push(paths::join(&paths::join(home, ARCHIVE), &name));
+        patterns.push(paths::join(&paths::join(home, ARCHIVE), &by_date));
+    }
+    patterns.push(new_file(dir, id, context));
+    patterns.into_iter().map(paths::literal).collect()
+}
+
+/// The file that Codex would have made for this session, so that `codex resume` finds it. Its name holds the time when
+/// the session began, which the id holds as well; the time is local, which nothing here can know, and only has to be
+/// one.
+fn new_file(dir: &str, id: &str, context: &Context) -> String {
+    let began = uuid_millis(id).and_then(time::from_millis);
+    let began = began.as_deref().unwrap_or(&context.received_at);
+    let part = |from: usize, to: usize| began.get(from..to).unwrap_or("00");
+    let (year, month, day) = (part(0, 4), part(5, 7), part(8, 10));
+    let clock = part(11, 19).replace(':', "-");
+    paths::join(
+        dir,
+        &format!("{year}/{month}/{day}/rollout-{year}-{month}-{day}T{clock}-{id}.jsonl"),
+    )
+}
+
+/// The subagents' transcripts lie among all others: a file's name holds the id.
+pub(crate) fn subagents(session_ref: &str, subagents_dir: Option<&str>, context: &Context) -> Vec<Pattern> {
+    let mut patterns = vec![];
+    let mut below = |dir: &str, rest: &str| {
+        patterns.push(Pattern {
+            path: paths::join(dir, rest),
+            linked: true,
+        });
+    };
+    if let Some(dir) = subagents_dir {
+        below(dir, "*.jsonl");
+        below(dir, "*/*/*/*.jsonl");
+        return patterns;
+    }
+    match root(session_ref).or_else(|| home(context).ok()) {
+        Some(home) => {
+            below(&paths::join(&home, SESSIONS), "*/*/*/rollout-*.jsonl");
+            below(&paths::join(&home, ARCHIVE), "rollout-*.jsonl");
+        }
+        None => below(paths::parent(session_ref), "*.jsonl"),
+    }
+    patterns
+}
+
+/// Codex's directory, judged by a transcript in it.
+fn root(session_ref: &str) -> Option<String> {
+    let mut dir = paths::parent(session_ref);
+    // `sessions/YYYY/MM/DD` at the deepest.
+    for _ in 0..4 {
+        if matches!(paths::file_name(dir), SESSIONS | ARCHIVE) {
+            return Some(paths::parent(dir).to_owned());
+        }
+        dir = paths::parent(dir);
+    }
+    None
+}
+
+/// The time in a UUID of version 7. `None` for any other id, and for one whose random part is zero: that one was
+/// written by hand, and so was its time.
+pub(crate) fn uuid_millis(id: &str) -> Option<u64> {
+    let digits: String = id.chars().filter(|character| *character != '-').collect();
+    if id.len() != UUID_LENGTH || digits.len() != 32 || digits.get(12..13) != Some("7") {
+        return None;
+    }
+    let random = digits.get(13..16)?;
+    let rest = digits.get(17..)?;
+    if u64::from_str_radix(random, 16).ok()? == 0 && rest.starts_with("000") {
+        return None;
+    }
+    u64::from_str_radix(digits.get(..12)?, 16).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hookhost_sdk::testing;
+
+    const ID: &str = "019c2f7e-5b1a-7c30-9e44-2f6d81a0b7c3";
+
+    fn shown(patterns: Vec<Pattern>) -> Vec<String> {
+        patterns.into_iter().map(|pattern| pattern.path).collect()
+    }
+
+    #[test]
+    fn a_session_is_found_by_its_id_wherever_it_lies() {
+        let context = testing::context();
+        assert_eq!(dir(&context).unwrap(), "/home/dev/.codex/sessions");
+        assert_eq!(
+            shown(file("/home/dev/.codex/sessions", ID, &context)),
+            [
+                "/home/dev/.codex/sessions/*/*/*/rollout-*-019c2f7e-5b1a-7c30-9e44-2f6d81a0b7c3.jsonl",
+                "/home/dev/.codex/sessions/rollout-*-019c2f7e-5b1a-7c30-9e44-2f6d81a0b7c3.jsonl",
+                "/home/dev/.codex/archived_sessions/rollout-*-019c2f7e-5b1a-7c30-9e44-2f6d81a0b7c3.jsonl",
+                "/home/dev/.codex/archived_sessions/*/*/*/rollout-*-019c2f7e-5b1a-7c30-9e44-2f6d81a0b7c3.jsonl",
+                "/home/dev/.codex/sessions/2026/02/05/rollout-2026-02-05T20-28-55-019c2f7e-5b1a-7c30-9e44-2f6d81a0b7c3.jsonl",
+            ]
+        );
+    }
+
+    #[test]
+    fn an_id_without_a_time_is_filed_under_the_time_of_the_call() {
+        assert_eq!(
+            shown(file("/d", "my-session", &testing::context())).pop().unwrap(),
+            "/d/2026/01/02/rollout-2026-01-02T03-04-05-my-session.jsonl"
+        );
+    }
+
+    #[test]
+    fn codex_home_moves_everything() {
+        let mut context = testing::context();
+        context.env = vec![("CODEX_HOME".to_owned(), "~/cx".to_owned())];
+        assert_eq!(dir(&context).unwrap(), "/home/dev/cx/sessions");
+        context.env.clear();
+        context.home = None;
+        assert!(dir(&context).is_err());
+    }
+
+    #[test]
+    fn subagents_are_looked_for_where_the_session_lies() {
+        let context = testing::context();
+        assert_eq!(
+            shown(subagents("/x/sessions/2026/08/20/rollout-a.jsonl", None, &context)),
+            [
+                "/x/sessions/*/*/*/rollout-*.jsonl",
+                "/x/archived_sessions/rollout-*.jsonl"
+            ]
+        );
+        assert_eq!(
+            shown(subagents("/x/archived_sessions/rollout-a.jsonl", None, &context))[0],
+            "/x/sessions/*/*/*/rollout-*.jsonl"
+        );
+        assert_eq!(
+            shown(subagents("/tmp/copy.jsonl", Some("/tmp/subs"), &context)),
+            ["/tmp/subs/*.jsonl", "/tmp/subs/*/*/*/*.jsonl"]
+        );
+        assert!(subagents("", None, &context).iter().all(|pattern| pattern.linked));
+    }
+
+    #[test]
+    fn the_id_is_taken_out_of_a_files_name() {
+        let input = format!(r#"{{"session_id":"","session_ref":"/s/rollout-2026-08-20T09-15-00-{ID}.jsonl"}}"#);
+        assert_eq!(id(&Object::parse(&input).unwrap()).as_deref(), Some(ID));
+        let named = Object::parse(r#"{"session_id":"my-session"}"#).unwrap();
+        assert_eq!(id(&named).as_deref(), Some("my-session"));
+    }
+
+    #[test]
+    fn only_ids_made_by_a_clock_tell_a_time() {
+        assert_eq!(uuid_millis(ID), Some(0x019c_2f7e_5b1a));
+        assert_eq!(uuid_millis("019c2f7e-0000-7000-8000-000000000001"), None);
+        assert_eq!(uuid_millis("67e55044-10b1-426f-9247-bb680e5fe0c8"), None);
+        assert_eq!(uuid_millis("x"), None);
+    }
+}
