@@ -1,13 +1,17 @@
 //! Tolerant reading of JSON: missing, null and wrongly typed fields are all just absent.
 //!
 //! [`Json`] is a view of JSON text that reads only what is asked for. It keeps the text as it came (`raw`), takes lone
-//! surrogates as U+FFFD and is not bothered by depth.
+//! surrogates as U+FFFD and is not bothered by depth. [`Cursor`] is for readers of much text.
+//!
+//! Our own scanner, not serde_json: an adapter is loaded for each hook, and half the size of a component was the parts
+//! of that crate that no adapter needs (numbers as floats, messages for people, a visitor for each type).
+
+pub(crate) mod bytes;
+mod cursor;
 
 use std::borrow::Cow;
-use std::fmt;
 
-use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::value::RawValue;
+pub use cursor::{Broken, Cursor};
 
 use crate::Fault;
 
@@ -28,9 +32,10 @@ impl<'a> Json<'a> {
     /// # Errors
     /// What is wrong with the text and where, for a person.
     pub fn parse(text: &'a str) -> Result<Self, String> {
-        serde_json::from_str::<&RawValue>(text)
-            .map(|value| Self(value.get()))
-            .map_err(|error| error.to_string())
+        let mut cursor = Cursor::new(text);
+        let value = cursor.value()?;
+        cursor.end()?;
+        Ok(value)
     }
 
     /// The text as it came.
@@ -60,12 +65,7 @@ impl<'a> Json<'a> {
     /// The text of a string.
     #[must_use]
     pub fn text(self) -> Option<Cow<'a, str>> {
-        if !self.0.starts_with('"') {
-            return None;
-        }
-        serde_json::Deserializer::from_str(self.0)
-            .deserialize_bytes(TextVisitor)
-            .ok()
+        Cursor::new(self.0).text().ok().flatten()
     }
 
     /// The text of a string, or the digits of a number: ids come as both.
@@ -86,16 +86,25 @@ impl<'a> Json<'a> {
             Some(rest) => rest.strip_suffix('"')?,
             None => self.0,
         };
-        if let Ok(number) = digits.parse() {
-            return Some(number);
+        let (mantissa, exponent) = match digits.split_once(['e', 'E']) {
+            Some((mantissa, exponent)) => (mantissa, exponent.parse().ok()?),
+            None => (digits, 0_i32),
+        };
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        if whole.is_empty() || !is_digits(whole) || !is_digits(fraction) {
+            return None;
         }
-        let number: f64 = digits.parse().ok()?;
-        #[allow(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "saturates, and negative numbers are filtered out"
-        )]
-        (number >= 0.0).then_some(number as u64)
+        // Enough to saturate.
+        let length = i64::try_from(whole.len())
+            .ok()?
+            .saturating_add(exponent.into())
+            .clamp(0, 400);
+        let digits = whole.bytes().chain(fraction.bytes()).chain(std::iter::repeat(b'0'));
+        let number = digits.take(usize::try_from(length).ok()?).fold(0_u64, |number, digit| {
+            number.saturating_mul(10).saturating_add(u64::from(digit - b'0'))
+        });
+        Some(number)
     }
 
     /// `true` or `false`.
@@ -111,12 +120,15 @@ impl<'a> Json<'a> {
     /// The elements of a list; none for anything else.
     #[must_use]
     pub fn items(self) -> Vec<Self> {
-        if !self.0.starts_with('[') {
-            return vec![];
+        let mut items = vec![];
+        if self.0.starts_with('[') {
+            let read = Cursor::new(self.0).list(|cursor| {
+                items.push(cursor.value()?);
+                Ok(())
+            });
+            debug_assert_eq!(read, Ok(()), "a value is well formed");
         }
-        serde_json::Deserializer::from_str(self.0)
-            .deserialize_seq(ItemsVisitor)
-            .unwrap_or_default()
+        items
     }
 
     /// The JSON inside a string that holds JSON text, else the value itself.
@@ -135,11 +147,19 @@ impl<'a> Object<'a> {
     /// # Errors
     /// What is wrong with the text and where, for a person.
     pub fn parse(text: &'a str) -> Result<Self, String> {
-        let mut deserializer = serde_json::Deserializer::from_str(text);
-        let fields = deserializer
-            .deserialize_map(FieldsVisitor)
-            .map_err(|error| error.to_string())?;
-        deserializer.end().map_err(|error| error.to_string())?;
+        let mut cursor = Cursor::new(text);
+        if cursor.peek() != Some(b'{') {
+            return Err(match cursor.value() {
+                Ok(_) => "not an object".to_owned(),
+                Err(broken) => broken.into(),
+            });
+        }
+        let mut fields = Vec::with_capacity(16);
+        cursor.object(|key, cursor| {
+            fields.push((key, cursor.value()?));
+            Ok(())
+        })?;
+        cursor.end()?;
         Ok(Self {
             raw: text.trim(),
             fields,
@@ -258,86 +278,10 @@ impl<'a> Object<'a> {
     }
 }
 
-struct TextVisitor;
-
-impl<'de> Visitor<'de> for TextVisitor {
-    type Value = Cow<'de, str>;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a string")
-    }
-
-    // Bytes, not str: serde_json then lets lone surrogates through, as bytes that are not UTF-8.
-    fn visit_borrowed_bytes<E>(self, bytes: &'de [u8]) -> Result<Self::Value, E> {
-        Ok(std::str::from_utf8(bytes).map_or_else(|_| Cow::Owned(without_surrogates(bytes)), Cow::Borrowed))
-    }
-
-    fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(without_surrogates(bytes)))
-    }
-}
-
-/// Text in which each lone surrogate, three bytes from ED A0 80 on, has become U+FFFD, three bytes as well.
-fn without_surrogates(bytes: &[u8]) -> String {
-    let mut bytes = bytes.to_vec();
-    let mut at = 0;
-    while let Some(three) = bytes.get_mut(at..at + 3) {
-        if let [0xed, 0xa0..=0xbf, _] = three {
-            three.copy_from_slice("\u{fffd}".as_bytes());
-        }
-        at += 1;
-    }
-    String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
-}
-
-struct Key<'de>(Cow<'de, str>);
-
-impl<'de> serde::Deserialize<'de> for Key<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_bytes(TextVisitor).map(Self)
-    }
-}
-
-struct FieldsVisitor;
-
-impl<'de> Visitor<'de> for FieldsVisitor {
-    type Value = Vec<(Cow<'de, str>, Json<'de>)>;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut fields = Vec::with_capacity(16);
-        while let Some((key, value)) = map.next_entry::<Key<'de>, &'de RawValue>()? {
-            fields.push((key.0, Json(value.get())));
-        }
-        Ok(fields)
-    }
-}
-
-struct ItemsVisitor;
-
-impl<'de> Visitor<'de> for ItemsVisitor {
-    type Value = Vec<Json<'de>>;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a list")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        let mut items = vec![];
-        while let Some(value) = seq.next_element::<&'de RawValue>()? {
-            items.push(Json(value.get()));
-        }
-        Ok(items)
-    }
-}
-
 /// Whether `text` is one complete JSON value.
 #[must_use]
 pub fn is_complete(text: &str) -> bool {
-    serde_json::from_str::<IgnoredAny>(text).is_ok()
+    Json::parse(text).is_ok()
 }
 
 /// What to answer to a payload that is no JSON object.
@@ -379,7 +323,34 @@ pub fn with_escaped_controls(text: &str) -> Cow<'_, str> {
 /// `text` as a JSON string.
 #[must_use]
 pub fn quoted(text: &str) -> String {
-    serde_json::to_string(text).unwrap_or_default()
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('"');
+    let mut rest = text;
+    loop {
+        let (plain, special) = rest
+            .split_at_checked(bytes::plain_length(rest.as_bytes()))
+            .unwrap_or((rest, ""));
+        quoted.push_str(plain);
+        let mut characters = special.chars();
+        match characters.next() {
+            None => break,
+            Some('\n') => quoted.push_str("\\n"),
+            Some('\r') => quoted.push_str("\\r"),
+            Some('\t') => quoted.push_str("\\t"),
+            Some(control) if control.is_ascii_control() => {
+                quoted.push_str("\\u00");
+                quoted.extend(char::from_digit(u32::from(control) >> 4, 16));
+                quoted.extend(char::from_digit(u32::from(control) & 15, 16));
+            }
+            Some(other) => {
+                quoted.push('\\');
+                quoted.push(other);
+            }
+        }
+        rest = characters.as_str();
+    }
+    quoted.push('"');
+    quoted
 }
 
 #[cfg(test)]
@@ -424,6 +395,10 @@ mod tests {
         let object = Object::parse(&deep).unwrap();
         assert_eq!(object.text("z").as_deref(), Some("end"));
         assert!(object.get("a").unwrap().raw().contains("1.50"));
+        let mixed = format!("{}1{}", "[{\"a\":[".repeat(150), "]}]".repeat(150));
+        assert!(is_complete(&mixed));
+        assert!(!is_complete(&mixed.replacen("]}]", "]]]", 1)));
+        assert!(!is_complete(&mixed[..mixed.len() - 1]));
     }
 
     #[test]
@@ -451,6 +426,89 @@ mod tests {
         assert_eq!(json("\"7\""), Some(7));
         assert_eq!(json("-1"), None);
         assert_eq!(json("\"x\""), None);
+        assert_eq!(json("1.25e2"), Some(125));
+        assert_eq!(json("12e-1"), Some(1));
+        assert_eq!(json("5e-9999"), Some(0));
+        assert_eq!(json("1e99"), Some(u64::MAX));
+        assert_eq!(json("18446744073709551616"), Some(u64::MAX));
+        assert_eq!(json("\"1.\""), Some(1));
+        assert_eq!(json("\"inf\""), None);
         assert_eq!(json("{}"), None);
+    }
+
+    #[test]
+    fn quoting_is_undone_by_reading() {
+        let text: String = (0..0x300)
+            .filter_map(char::from_u32)
+            .chain("\u{1f600}\u{2028}".chars())
+            .collect();
+        assert_eq!(quoted("a\"\\\n\u{1}"), r#""a\"\\\n\u0001""#);
+        assert_eq!(serde_json::from_str::<String>(&quoted(&text)).unwrap(), text);
+        assert_eq!(Json::parse(&quoted(&text)).unwrap().text().unwrap(), text);
+    }
+
+    /// Whether serde_json reads the text, and what it reads. Lone surrogates it can only pass over.
+    fn reference(text: &str) -> Option<serde_json::Value> {
+        serde_json::from_str(text).ok()
+    }
+
+    /// The same by our means.
+    fn value(json: Json<'_>) -> serde_json::Value {
+        match json.raw().as_bytes()[0] {
+            b'{' => json
+                .object()
+                .unwrap()
+                .fields()
+                .map(|(key, field)| (key.to_owned(), value(field)))
+                .collect(),
+            b'[' => json.items().into_iter().map(value).collect(),
+            b'"' => json.text().unwrap().into(),
+            _ => reference(json.raw()).unwrap(),
+        }
+    }
+
+    #[test]
+    fn the_same_texts_are_json_as_for_serde_json() {
+        const SEEDS: &[&str] = &[
+            r#"{"a":[1,-2.50e+3,0,true,false,null,"x\"\\\/\b\f\n\r\t\u00e4\ud83d\ude00"],"b":{"":{}},"c":[[],{}] }"#,
+            r#" [ {"k" : "v"} , [ "a","b" ] , 1e9 , "" ] "#,
+            r#""just text""#,
+            "-0.0",
+        ];
+        const PIECES: &[&str] = &[
+            "", "\"", "\\", "{", "}", "[", "]", ",", ":", "0", "1", "-", ".", "e", "+", "t", "null", " ", "\n",
+            "\u{1}", "u", "ä", "\\u12",
+        ];
+        // A linear congruential generator: the same changes in every run.
+        let mut state = 1_u64;
+        let mut random = |below: usize| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            usize::try_from(state >> 33).unwrap() % below
+        };
+        let mut good = 0;
+        for _ in 0..60_000 {
+            let mut text = SEEDS[random(SEEDS.len())].to_owned();
+            for _ in 0..random(3) {
+                let (mut from, mut to) = (random(text.len() + 1), random(4));
+                while !text.is_char_boundary(from) {
+                    from -= 1;
+                }
+                to = (from + to).min(text.len());
+                while !text.is_char_boundary(to) {
+                    to += 1;
+                }
+                text.replace_range(from..to, PIECES[random(PIECES.len())]);
+            }
+            let ours = Json::parse(&text);
+            let theirs = serde_json::from_str::<&serde_json::value::RawValue>(&text);
+            assert_eq!(ours.is_ok(), theirs.is_ok(), "{text}");
+            if let (Ok(ours), Some(theirs)) = (ours, reference(&text)) {
+                assert_eq!(value(ours), theirs, "{text}");
+                good += 1;
+            }
+        }
+        assert!(good > 10_000, "{good}");
     }
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::json::bytes::find;
 use crate::{Entry, Fault, Item, Json, Object, Start};
 
 /// One pass over a transcript; see the contract's `reading`.
@@ -26,6 +27,16 @@ pub trait Reading {
 pub trait LineReader {
     /// One record. `offset` is where its line begins.
     fn line(&mut self, offset: u64, record: &Object<'_>, out: &mut Vec<Entry>);
+
+    /// One line that is not empty. The default reads its keys for [`LineReader::line`]; a reader of large transcripts
+    /// can read it in one pass ([`crate::json::Cursor`]).
+    ///
+    /// # Errors
+    /// What is wrong with a line that is not one JSON object. Entries given before that are taken back.
+    fn text(&mut self, offset: u64, line: &str, out: &mut Vec<Entry>) -> Result<(), String> {
+        self.line(offset, &Object::parse(line)?, out);
+        Ok(())
+    }
 
     /// The transcript has ended: what waited for a later line.
     fn end(&mut self, _out: &mut Vec<Entry>) {}
@@ -91,10 +102,12 @@ impl<R: LineReader + 'static> JsonLines<R> {
         if text.is_empty() {
             return;
         }
-        match Object::parse(&text) {
-            Ok(record) => self.reader.line(offset, &record, out),
-            Err(_) if clipped => {}
-            Err(reason) => out.push(Entry::new(offset, Item::Unreadable(reason))),
+        let before = out.len();
+        if let Err(reason) = self.reader.text(offset, &text, out) {
+            out.truncate(before);
+            if !clipped {
+                out.push(Entry::new(offset, Item::Unreadable(reason)));
+            }
         }
     }
 }
@@ -103,7 +116,7 @@ impl<R: LineReader + 'static> Reading for JsonLines<R> {
     fn push(&mut self, chunk: &[u8]) -> Result<Vec<Entry>, Fault> {
         let mut out = vec![];
         let mut rest = chunk;
-        while let Some(end) = rest.iter().position(|&byte| byte == b'\n') {
+        while let Some(end) = find(rest, b'\n') {
             let (head, tail) = rest.split_at(end + 1);
             rest = tail;
             if self.partial.is_empty() {
@@ -279,7 +292,8 @@ fn trimmed(line: &[u8]) -> &[u8] {
 }
 
 fn lossy(bytes: &[u8]) -> Cow<'_, str> {
-    String::from_utf8_lossy(bytes)
+    // Checking alone is much faster than looking for pieces to replace.
+    std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
 
 #[cfg(test)]

@@ -90,6 +90,13 @@ pub fn is_plain_id(id: &str) -> bool {
     (1..=128).contains(&id.len()) && !id.starts_with('.') && id.bytes().all(plain)
 }
 
+/// The directory for the snapshots of an adapter; see the contract's `context.snapshots`.
+#[must_use]
+pub fn snapshot_dir<A: crate::Adapter>(context: &Context) -> Option<String> {
+    let all = context.snapshots.as_deref()?;
+    Some(join(all, A::MANIFEST.name))
+}
+
 /// A leading `~` replaced by the home directory.
 #[must_use]
 pub fn expand_home(path: &str, context: &Context) -> String {
@@ -212,6 +219,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_literal_windows_path_is_the_same_as_the_plain_one() {
+        assert_eq!(plain(r"\\?\C:\Users\x"), r"C:\Users\x");
+        assert_eq!(plain(r"\\?\UNC\server\share\x"), r"\\server\share\x");
+        assert_eq!(plain(r"\\server\share"), r"\\server\share");
+        assert_eq!(plain("/home/dev"), "/home/dev");
+    }
+
+    #[test]
     fn file_uris_become_paths() {
         assert_eq!(
             of_uri("file:///home/dev/a%20b/caf%C3%A9.rs"),
@@ -221,14 +236,6 @@ mod tests {
         assert_eq!(of_uri("file://localhost/etc/hosts"), "/etc/hosts");
         assert_eq!(of_uri("file://server/share/100%.txt"), "//server/share/100%.txt");
         assert_eq!(of_uri("/plain/a%20b"), "/plain/a%20b");
-    }
-
-    #[test]
-    fn a_literal_windows_path_is_the_same_as_the_plain_one() {
-        assert_eq!(plain(r"\\?\C:\Users\x"), r"C:\Users\x");
-        assert_eq!(plain(r"\\?\UNC\server\share\x"), r"\\server\share\x");
-        assert_eq!(plain(r"\\server\share"), r"\\server\share");
-        assert_eq!(plain("/home/dev"), "/home/dev");
     }
 
     #[test]

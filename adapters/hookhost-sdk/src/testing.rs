@@ -1,6 +1,7 @@
 //! Running an adapter natively, for its own unit tests.
 
 mod fixtures;
+mod plugin;
 
 use crate::{
     Adapter, Companion, Context, Entry, Event, Fault, Invocation, Object, Platform, RegistrationPlan, Scope, Start,
@@ -8,6 +9,7 @@ use crate::{
 };
 
 pub use fixtures::{check_payload_fixtures, fixture_folder, wire};
+pub use plugin::{PluginTest, Run, StandIn};
 
 /// A context like the samples': repository `/home/dev/project`, home `/home/dev`, Linux.
 #[must_use]

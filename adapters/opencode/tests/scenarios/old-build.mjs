@@ -1,0 +1,16 @@
+// A build that knows neither chat.message nor session.status.
+import { loaded } from "./host.mjs";
+
+const { fire, part, settled } = await loaded({ sessions: {} });
+const sessionID = "ses_main";
+await fire("session.created", { info: { id: sessionID } });
+fire("message.updated", { info: { id: "msg_1", sessionID, role: "user" } });
+part({ id: "prt_0", sessionID, messageID: "msg_1", type: "text", text: "Added by a mode.", synthetic: true });
+await part({ id: "prt_1", sessionID, messageID: "msg_1", type: "text", text: "Add a greet module." });
+await part({ id: "prt_1", sessionID, messageID: "msg_1", type: "text", text: "Add a greet module." });
+fire("message.updated", { info: { id: "msg_2", sessionID, role: "assistant", modelID: "m" } });
+part({ id: "prt_2", sessionID, messageID: "msg_2", type: "text", text: "Done." });
+fire("message.updated", { info: { id: "msg_1", sessionID, role: "user" } });
+fire("session.idle", { sessionID });
+fire("session.idle", { sessionID });
+await settled();
