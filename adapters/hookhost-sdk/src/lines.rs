@@ -225,16 +225,25 @@ impl<L: LineReader + 'static, D: DocumentReader + 'static> Either<L, D> {
     /// The reading, once the first line is whole or, at the end, in any case.
     fn decide(&mut self, at_end: bool) -> Option<&mut Box<dyn Reading>> {
         if self.reading.is_none() {
-            let begun = self.waiting.trim_ascii_start();
-            let first = begun.split(|&byte| byte == b'\n').next().unwrap_or_default();
-            if first.len() == begun.len() && !at_end {
-                return None;
+            // Whole lines with anything on them; what stands behind the last newline is whole only at the end.
+            let mut begun: Vec<_> = self.waiting.split(|&byte| byte == b'\n').collect();
+            if !at_end {
+                begun.pop();
             }
-            let text = lossy(trimmed(first));
-            // A document over several lines begins with a bracket on its own; a broken record does not.
-            let is_document = match Object::parse(&text) {
-                Ok(record) => (self.is_document)(&record),
-                Err(_) => text == "{" || text.starts_with('['),
+            let mut begun = begun
+                .into_iter()
+                .map(|line| lossy(trimmed(line)))
+                .filter(|line| !line.is_empty());
+            let is_document = match (begun.next(), begun.next()) {
+                (None, _) if !at_end => return None,
+                (None, _) => false,
+                (Some(first), second) => match (Object::parse(&first), second) {
+                    (Ok(record), _) => (self.is_document)(&record),
+                    (Err(_), None) if !at_end => return None,
+                    (Err(_), None) => first.starts_with('['),
+                    // The first lines of a document are no records; a broken record is followed by a whole one.
+                    (Err(_), Some(second)) => first.starts_with('[') || Object::parse(&second).is_err(),
+                },
             };
             let (lines, document) = self.readers.take()?;
             self.reading = Some(if is_document {
@@ -390,6 +399,8 @@ mod tests {
             assert_eq!(read("{\"messages\":[1,2]}\n", piece), (2, 2));
             assert_eq!(read("{\n  \"messages\": [1,\n2,3]\n}\n", piece), (3, 3));
             assert_eq!(read("{broken\n{\"id\":2}\n", piece), (2, 17));
+            assert_eq!(read("{\"messages\":[\n{\"id\":1},\n{\"id\":2}]}", piece), (2, 2));
+            assert_eq!(read("{\"id\":\"ha", piece), (0, 0));
             assert_eq!(read("", piece), (0, 0));
         }
     }
