@@ -1,10 +1,16 @@
 //! The host's view of an adapter, free of contract versions.
 
+mod limits;
+pub mod registry;
+pub mod wasm;
+
 use std::fmt;
 
 use crate::model::{
     Companion, Context, Description, Entry, Event, Invocation, Pattern, Plan, Scope, TranscriptLocation, Wanted,
 };
+
+pub use limits::{CallLimits, Limits};
 
 /// Why an adapter gave no answer. Every kind names the adapter in its message.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,6 +7,7 @@
 //! 3. Each is wrapped as a component and may import nothing but what the contract defines.
 //! 4. Each component is compiled, unless its digest, the engine's version and the configuration are those of the last
 //!    compilation.
+#![allow(clippy::print_stdout, reason = "a build script talks to cargo on stdout")]
 
 use std::error::Error;
 use std::fmt::Write as _;

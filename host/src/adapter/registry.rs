@@ -1,0 +1,246 @@
+//! Finds adapters by name.
+//!
+//! Whoever is nearer to the user wins:
+//! 1. `--adapter FILE`: that file, whatever it is called.
+//! 2. The user's adapters, `<data>/adapters/<name>`: what `hookhost adapter install` put there.
+//! 3. The adapters that hookhost brings along.
+//!
+//! Each of them is found by its name or one of its aliases. A built-in adapter's alias finds the user's adapter of the
+//! same name, so replacing one replaces it under all its names. Nothing here compiles or lists a folder, but [`all`].
+
+mod lock;
+
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use super::wasm::{self, Code};
+use super::{Adapter, AdapterError, Answer, FailureKind, Limits};
+use crate::paths;
+
+pub use lock::{FileIdentity, Lock, Stale};
+
+/// The command that makes a stale adapter whole again.
+pub const REMEDY: &str = "hookhost adapter check";
+
+/// An adapter that was found and can be loaded.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// Its own name.
+    pub name: String,
+    /// Other names it answers to.
+    pub aliases: Vec<String>,
+    /// Environment variables that it wants in its context.
+    pub env: Vec<String>,
+    /// The component's digest, `sha256:` and hexadecimal digits.
+    pub digest: String,
+    /// Where it came from.
+    pub origin: Origin,
+    code: Code,
+}
+
+/// Where an adapter came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// hookhost brings it along.
+    Builtin,
+    /// The user installed it; the file is its compiled code.
+    User(PathBuf),
+    /// The user named this file.
+    File(PathBuf),
+}
+
+impl Found {
+    /// Makes it ready to be called. `called` is the name that messages and answers use for it.
+    ///
+    /// # Errors
+    /// [`FailureKind::Load`] and [`FailureKind::Contract`].
+    pub fn load(&self, called: &str, limits: Limits) -> Answer<Box<dyn Adapter>> {
+        wasm::load(called, &self.code, limits)
+    }
+
+    fn locked(lock: Lock, origin: Origin, code: PathBuf) -> Self {
+        Self {
+            name: lock.name,
+            aliases: lock.aliases,
+            env: lock.env,
+            digest: lock.digest,
+            origin,
+            code: Code::File(code),
+        }
+    }
+}
+
+/// The adapter that answers to `name`: the user's, else the built-in one.
+///
+/// # Errors
+/// [`FailureKind::Load`]: there is none, or the user's one was compiled by another hookhost or is damaged.
+pub fn find(name: &str) -> Answer<Found> {
+    if !is_name(name) {
+        return Err(not_loaded(
+            name,
+            "an adapter's name is lower case letters, digits and hyphens".to_owned(),
+        ));
+    }
+    let user_dir = user_dir();
+    if let Some(dir) = &user_dir
+        && let Some(found) = find_in(dir, name)?
+    {
+        return Ok(found);
+    }
+    let Some(builtin) = builtins().find(|one| one.name == name || one.aliases.iter().any(|alias| alias == name)) else {
+        let known: Vec<String> = builtins().map(|one| one.name).collect();
+        let known = known.join(", ");
+        return Err(not_loaded(
+            name,
+            format!("there is no such adapter. Built in: {known}. All: hookhost adapter list"),
+        ));
+    };
+    if builtin.name != name
+        && let Some(dir) = &user_dir
+        && let Some(found) = find_in(dir, &builtin.name)?
+    {
+        return Ok(found);
+    }
+    Ok(builtin)
+}
+
+/// What was compiled of a component file that the user named with `--adapter`.
+///
+/// # Errors
+/// [`FailureKind::Load`] when it has not been compiled yet, or the component or hookhost has changed since then.
+pub fn of_file(component: &Path) -> Answer<Found> {
+    let name = component.display().to_string();
+    let compiled = compiled_beside_cache(component).map_err(|error| not_loaded(&name, error.to_string()))?;
+    match locked_file(&compiled, Some(component)) {
+        Ok(Some(lock)) => Ok(Found::locked(lock, Origin::File(component.to_owned()), compiled)),
+        Ok(None) => Err(not_loaded(
+            &name,
+            format!("it is not compiled yet. Run: {REMEDY} {name}"),
+        )),
+        Err(stale) => Err(not_loaded(&name, format!("{stale}. Run: {REMEDY} {name}"))),
+    }
+}
+
+/// Every adapter that can be found by its own name, sorted; what is installed but cannot be loaded is an error.
+#[must_use]
+pub fn all() -> Vec<Answer<Found>> {
+    let mut names: Vec<String> = builtins().map(|builtin| builtin.name).chain(installed()).collect();
+    names.sort();
+    names.dedup();
+    names.iter().map(|name| find(name)).collect()
+}
+
+/// The names of the adapters that the user installed.
+#[must_use]
+pub fn installed() -> Vec<String> {
+    let Some(entries) = user_dir().and_then(|dir| fs::read_dir(dir).ok()) else {
+        return Vec::new();
+    };
+    let mut names: Vec<String> = entries
+        .filter_map(|entry| Some(entry.ok()?.file_name().to_str()?.strip_suffix(".cwasm")?.to_owned()))
+        .filter(|name| is_name(name))
+        .collect();
+    names.sort();
+    names
+}
+
+/// The adapters that hookhost brings along.
+pub fn builtins() -> impl Iterator<Item = Found> {
+    #[cfg(feature = "builtin")]
+    let builtins = hookhost_bundle::BUILTINS;
+    #[cfg(not(feature = "builtin"))]
+    let builtins: &[std::convert::Infallible] = &[];
+    builtins.iter().map(|one| {
+        #[cfg(not(feature = "builtin"))]
+        match *one {}
+        #[cfg(feature = "builtin")]
+        Found {
+            name: one.name.to_owned(),
+            aliases: one.aliases.iter().map(|&alias| alias.to_owned()).collect(),
+            env: one.env.iter().map(|&variable| variable.to_owned()).collect(),
+            digest: one.digest.to_owned(),
+            origin: Origin::Builtin,
+            code: Code::Embedded(one.code),
+        }
+    })
+}
+
+/// The folder of the user's adapters.
+#[must_use]
+pub fn user_dir() -> Option<PathBuf> {
+    Some(paths::data_dir()?.join("adapters"))
+}
+
+/// Where the compiled code of a component file is kept: one place for one absolute path.
+///
+/// # Errors
+/// There is no such file, or no cache folder.
+pub fn compiled_beside_cache(component: &Path) -> io::Result<PathBuf> {
+    let component = component.canonicalize()?;
+    let cache = paths::cache_dir().ok_or_else(|| io::Error::other("the user has no home directory"))?;
+    let key = component
+        .as_os_str()
+        .as_encoded_bytes()
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+    let stem = component.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    Ok(cache.join("adapters").join(format!("{stem}-{key:016x}.cwasm")))
+}
+
+/// Lower case letters, digits and hyphens: safe as a file name everywhere.
+#[must_use]
+pub fn is_name(name: &str) -> bool {
+    (1..=64).contains(&name.len())
+        && name
+            .bytes()
+            .all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-'))
+        && !name.starts_with('-')
+}
+
+fn find_in(dir: &Path, called: &str) -> Answer<Option<Found>> {
+    let stale = |stale: Stale| not_loaded(called, format!("{stale}. Run: {REMEDY} {called}"));
+    let Some(name) = lock::resolve_alias(dir, called).map_err(stale)? else {
+        return Ok(None);
+    };
+    let code = dir.join(format!("{name}.cwasm"));
+    let lock = locked_file(&code, None).map_err(stale)?;
+    Ok(lock.map(|lock| Found::locked(lock, Origin::User(code.clone()), code)))
+}
+
+fn locked_file(code: &Path, source: Option<&Path>) -> Result<Option<Lock>, Stale> {
+    let Some(lock) = Lock::read(code)? else {
+        return Ok(None);
+    };
+    lock.verify(code, source)?;
+    Ok(Some(lock))
+}
+
+fn not_loaded(adapter: &str, message: String) -> AdapterError {
+    AdapterError {
+        adapter: adapter.to_owned(),
+        kind: FailureKind::Load,
+        message,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_cannot_lead_out_of_the_adapters_folder() {
+        for name in ["", "..", "a/b", "a\\b", "-x", "A", "a.b", "a\0"] {
+            assert!(!is_name(name), "{name:?}");
+            assert_eq!(find(name).unwrap_err().kind, FailureKind::Load);
+        }
+        assert!(is_name("gemini-cli"));
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_where_to_look() {
+        let error = find("no-such-agent").unwrap_err();
+        assert!(error.message.contains("hookhost adapter list"), "{error}");
+    }
+}

@@ -1,0 +1,119 @@
+//! Adapters in the sandbox. The one door to wasmtime.
+//!
+//! [`load`] recognises the contract line by the names that a component exports, before any of its code runs, and hands
+//! it to that line's file, which converts to the host's model. [`sandbox`] runs calls within their limits,
+//! [`precompiled`] loads code, [`deadline`] keeps time.
+
+mod deadline;
+mod engine_config;
+mod precompiled;
+mod sandbox;
+mod v0_1;
+
+use std::path::PathBuf;
+
+use wasmtime::component::Component;
+
+use super::{Adapter, AdapterError, Answer, FailureKind, Limits};
+
+pub use engine_config::{CONFIG_ID, WASMTIME_VERSION, compile_target, engine_config};
+
+/// The contract lines that this host speaks, newest first.
+pub const CONTRACT_LINES: &[&str] = &["0.1"];
+
+/// A component that was compiled by the engine of this version and configuration.
+#[derive(Clone, Debug)]
+pub enum Code {
+    /// Part of the program. Begins at a page boundary.
+    Embedded(&'static [u8]),
+    /// A file that `hookhost-adapter` wrote.
+    File(PathBuf),
+}
+
+/// Makes an adapter of compiled code. Nothing of the adapter runs yet.
+///
+/// # Errors
+/// [`FailureKind::Load`] for code that the engine does not take, [`FailureKind::Contract`] for a component of a contract
+/// line that this host does not know.
+pub fn load(name: &str, code: &Code, limits: Limits) -> Answer<Box<dyn Adapter>> {
+    let component = precompiled::component(code).map_err(|error| {
+        let remedy = match code {
+            Code::Embedded(_) => "this hookhost is damaged; install it again",
+            Code::File(_) => "compile it again: hookhost adapter check",
+        };
+        AdapterError {
+            adapter: name.to_owned(),
+            kind: FailureKind::Load,
+            message: format!(
+                "its compiled code cannot be loaded ({}). {remedy}",
+                sandbox::on_one_line(&error)
+            ),
+        }
+    })?;
+    let may_import_more = matches!(code, Code::File(_));
+    if v0_1::is_spoken_by(&component) {
+        return Ok(Box::new(v0_1::WasmAdapter::new(
+            name,
+            component,
+            limits,
+            may_import_more,
+        )));
+    }
+    Err(AdapterError {
+        adapter: name.to_owned(),
+        kind: FailureKind::Contract,
+        message: unknown_line(&component),
+    })
+}
+
+fn unknown_line(component: &Component) -> String {
+    let known = CONTRACT_LINES.join(", ");
+    let mut lines: Vec<String> = component
+        .component_type()
+        .exports(component.engine())
+        .filter_map(|(name, _)| line_of(name))
+        .collect();
+    lines.sort();
+    lines.dedup();
+    if lines.is_empty() {
+        return format!(
+            "it exports no interface of hookhost:adapter, so it is no adapter (this hookhost speaks contract {known})"
+        );
+    }
+    format!(
+        "it speaks contract {}, this hookhost speaks {known}. Get a version of the adapter for contract {known}, or \
+         another version of hookhost",
+        lines.join(", ")
+    )
+}
+
+/// `0.1` of `hookhost:adapter/hooks@0.1.3`; from 1.0 on, the first number alone is the line.
+fn line_of(export: &str) -> Option<String> {
+    let (_, version) = export.strip_prefix("hookhost:adapter/")?.split_once('@')?;
+    let mut numbers = version.split(['.', '-', '+']);
+    match (numbers.next()?, numbers.next()?) {
+        ("0", minor) => Some(format!("0.{minor}")),
+        (major, _) => Some(major.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_of_an_export_is_the_part_of_the_version_that_breaks() {
+        assert_eq!(line_of("hookhost:adapter/hooks@0.1.7").as_deref(), Some("0.1"));
+        assert_eq!(line_of("hookhost:adapter/hooks@0.2.0-draft").as_deref(), Some("0.2"));
+        assert_eq!(line_of("hookhost:adapter/hooks@2.3.1").as_deref(), Some("2"));
+        assert_eq!(line_of("wasi:cli/run@0.2.0"), None);
+        assert_eq!(line_of("hookhost:adapter/hooks"), None);
+    }
+
+    #[test]
+    fn the_version_that_lock_files_record_is_the_one_that_is_linked() {
+        let lock = include_str!("../../../Cargo.lock");
+        let entry = format!("name = \"wasmtime\"\nversion = \"{WASMTIME_VERSION}\"");
+        assert!(lock.contains(&entry), "{entry}");
+    }
+}
