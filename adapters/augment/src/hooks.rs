@@ -2,7 +2,7 @@
 
 use hookhost_sdk::json::quoted;
 use hookhost_sdk::mapping::{Fill, Mapping, Rule, When};
-use hookhost_sdk::paths::{is_file_name, join};
+use hookhost_sdk::paths::{is_plain_id, join};
 use hookhost_sdk::{Context, Event, EventKind, Object};
 
 const MAPPING: Mapping = Mapping {
@@ -45,7 +45,7 @@ pub(crate) fn events(hook: &str, payload: &Object<'_>, context: &Context) -> Vec
 
 /// The session's file, named by its id. An id with a path in it names none.
 fn session_file(id: &str, context: &Context) -> Option<String> {
-    let home = context.home.as_deref().filter(|_| is_file_name(id))?;
+    let home = context.home.as_deref().filter(|_| is_plain_id(id))?;
     Some(join(home, &format!(".augment/sessions/{id}.json")))
 }
 

@@ -1,6 +1,6 @@
 //! Where Cline keeps its sessions.
 
-use hookhost_sdk::paths::{self, is_file_name, join, literal};
+use hookhost_sdk::paths::{self, is_plain_id, join, literal};
 use hookhost_sdk::{Context, Fault, Object, Pattern, Source, TranscriptLocation, env, session_id_of};
 
 /// What a session's messages are kept in, behind the session's id.
@@ -24,7 +24,7 @@ fn sessions_dir(context: &Context) -> Option<String> {
 }
 
 pub(crate) fn messages_file(id: &str, context: &Context) -> Option<String> {
-    let dir = sessions_dir(context).filter(|_| is_file_name(id))?;
+    let dir = sessions_dir(context).filter(|_| is_plain_id(id))?;
     Some(join(&dir, &format!("{id}/{id}{MESSAGES}")))
 }
 

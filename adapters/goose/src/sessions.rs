@@ -1,6 +1,6 @@
 //! Where goose keeps its sessions: in a database that only `goose session export` is made to read.
 
-use hookhost_sdk::paths::{self, is_file_name, join, literal};
+use hookhost_sdk::paths::{self, is_plain_id, join, literal};
 use hookhost_sdk::{Context, Fault, Pattern, ProgramSource, Source, TranscriptLocation, env};
 
 /// `sessions` in goose's data directory. `GOOSE_PATH_ROOT` moves all that goose keeps.
@@ -25,7 +25,7 @@ fn no_home() -> Fault {
 
 /// Where the session's export is kept. An id with a path in it names none.
 pub(crate) fn export_file(id: &str, context: &Context) -> Option<String> {
-    is_file_name(id)
+    is_plain_id(id)
         .then(|| dir(context).ok())
         .flatten()
         .map(|dir| join(&dir, &format!("{id}.json")))

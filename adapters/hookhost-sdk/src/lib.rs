@@ -48,6 +48,7 @@ pub mod paths;
 pub mod prompt;
 pub mod registration;
 pub mod shell;
+pub mod stream;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod testing;
 pub mod time;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::json::bytes::find;
-use crate::{Entry, Fault, Item, Json, Object, Start};
+use crate::{Entry, Fault, Item, Json, Object, SessionFacts, Start};
 
 /// One pass over a transcript; see the contract's `reading`.
 pub trait Reading {
@@ -60,6 +60,21 @@ impl Entry {
             subagent: None,
             inherited: false,
             item,
+        }
+    }
+}
+
+/// Nothing said yet.
+impl Default for SessionFacts {
+    fn default() -> Self {
+        Self {
+            session_id: None,
+            parent_session_id: None,
+            cwd: None,
+            started_at: None,
+            model: None,
+            agent_version: None,
+            title: None,
         }
     }
 }

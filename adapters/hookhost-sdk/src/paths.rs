@@ -25,14 +25,6 @@ pub fn join(dir: &str, rest: &str) -> String {
     }
 }
 
-/// Whether an id, which is data from outside, can stand as a file's name: 1 to 128 characters of `[A-Za-z0-9._-]`
-/// without a dot at the beginning.
-#[must_use]
-pub fn is_file_name(id: &str) -> bool {
-    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
-    (1..=128).contains(&id.len()) && !id.starts_with('.') && id.bytes().all(allowed)
-}
-
 /// The last component.
 #[must_use]
 pub fn file_name(path: &str) -> &str {
@@ -245,7 +237,6 @@ mod tests {
         assert_eq!(parent("/a/b/"), "/a");
         assert_eq!(join(r"C:\Users", "x/y"), r"C:\Users\x\y");
         assert_eq!(join("/a/", "x/y"), "/a/x/y");
-        assert!(is_file_name("20260820_3") && !is_file_name("") && !is_file_name(".x") && !is_file_name("a/b"));
         assert!(is_absolute(r"C:\x") && is_absolute("/x") && !is_absolute("x/y") && !is_absolute("C:x"));
         assert!(is_plain_id("ses_5f-2.a") && !is_plain_id("") && !is_plain_id(".a") && !is_plain_id("a/b"));
         assert!(is_plain_id(&"a".repeat(128)) && !is_plain_id(&"a".repeat(129)));

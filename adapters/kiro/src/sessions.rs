@@ -1,6 +1,6 @@
 //! Where Kiro keeps its sessions: files a session on newer command lines, a database on older ones.
 
-use hookhost_sdk::paths::{self, is_file_name, is_windows, join, literal};
+use hookhost_sdk::paths::{self, is_plain_id, is_windows, join, literal};
 use hookhost_sdk::{Context, Fault, Pattern, Platform, Source, SqliteSource, TranscriptLocation};
 
 /// Ids of version 3 and of the IDE, whose sessions lie below a directory that is named by a hash.
@@ -22,7 +22,7 @@ pub(crate) fn dir(context: &Context) -> Result<String, Fault> {
 pub(crate) fn rows_file(id: &str, context: &Context) -> Option<String> {
     let dir = dir(context)
         .ok()
-        .filter(|_| is_file_name(id) && !id.starts_with(IDE_ID))?;
+        .filter(|_| is_plain_id(id) && !id.starts_with(IDE_ID))?;
     Some(join(&dir, &format!("{id}.jsonl")))
 }
 

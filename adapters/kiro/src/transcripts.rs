@@ -161,7 +161,7 @@ impl Rows {
                                 self.model = Some(model.clone().into_owned());
                                 let facts = SessionFacts {
                                     model: self.model.clone(),
-                                    ..nothing_said()
+                                    ..SessionFacts::default()
                                 };
                                 add(Item::Session(facts));
                             }
@@ -288,7 +288,7 @@ impl Rows {
                 add(Item::Session(SessionFacts {
                     model,
                     cwd,
-                    ..nothing_said()
+                    ..SessionFacts::default()
                 }));
             }
             Some("turn_end") => add(Item::TurnEnd),
@@ -299,18 +299,6 @@ impl Rows {
 
 fn says_error(outcome: &Object<'_>) -> bool {
     outcome.object("result").is_some_and(|result| result.has("Error"))
-}
-
-fn nothing_said() -> SessionFacts {
-    SessionFacts {
-        session_id: None,
-        parent_session_id: None,
-        cwd: None,
-        started_at: None,
-        model: None,
-        agent_version: None,
-        title: None,
-    }
 }
 
 /// Reads the conversation of the older command line.
@@ -352,7 +340,7 @@ impl DocumentReader for Conversation {
                 cwd,
                 started_at,
                 model,
-                ..nothing_said()
+                ..SessionFacts::default()
             }),
         ));
         if let Some(summary) = conversation.get("latest_summary") {
