@@ -320,6 +320,60 @@ pub fn with_escaped_controls(text: &str) -> Cow<'_, str> {
     Cow::Owned(repaired)
 }
 
+/// JSON with comments and commas behind the last element, as settings files are written, made plain JSON: both become
+/// white space, and a byte order mark is taken off. Only to look into a file; the host edits with a real parser.
+#[must_use]
+pub fn without_comments(text: &str) -> String {
+    let text = text.trim_start_matches('\u{feff}');
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    // The place of a comma that only white space has followed.
+    let mut comma = None;
+    while let Some(first) = rest.chars().next() {
+        let taken = if first == '"' {
+            string_length(rest)
+        } else if rest.starts_with("//") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if rest.starts_with("/*") {
+            rest.find("*/").map_or(rest.len(), |end| end + 2)
+        } else {
+            first.len_utf8()
+        };
+        let (token, behind) = rest.split_at(taken);
+        rest = behind;
+        match first {
+            '/' if taken > 1 => {
+                out.push(' ');
+                continue;
+            }
+            ',' => comma = Some(out.len()),
+            ']' | '}' => {
+                if let Some(at) = comma.take() {
+                    out.replace_range(at..=at, " ");
+                }
+            }
+            _ if first.is_whitespace() => {}
+            _ => comma = None,
+        }
+        out.push_str(token);
+    }
+    out
+}
+
+/// How many bytes of `text` the string takes that it begins with, quotes included.
+fn string_length(text: &str) -> usize {
+    let mut escaped = false;
+    for (at, byte) in text.bytes().enumerate().skip(1) {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => return at + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
 /// `text` as a JSON string.
 #[must_use]
 pub fn quoted(text: &str) -> String {
@@ -399,6 +453,18 @@ mod tests {
         assert!(is_complete(&mixed));
         assert!(!is_complete(&mixed.replacen("]}]", "]]]", 1)));
         assert!(!is_complete(&mixed[..mixed.len() - 1]));
+    }
+
+    #[test]
+    fn comments_and_last_commas_become_white_space() {
+        let text = "\u{feff}{ // one, \n \"a\": [1, /* two */ 2, ], /* , */ \"b\": \"// \\\" , ]\", \"\u{e4}\": 1, \n}";
+        let plain = without_comments(text);
+        let object = Object::parse(&plain).unwrap();
+        assert_eq!(object.items("a").len(), 2);
+        assert_eq!(object.text("b").as_deref(), Some("// \" , ]"));
+        assert_eq!(object.count("\u{e4}"), 1);
+        assert_eq!(without_comments("{\"a\": \"open"), "{\"a\": \"open");
+        assert_eq!(without_comments("/* open"), " ");
     }
 
     #[test]

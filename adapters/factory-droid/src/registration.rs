@@ -1,0 +1,152 @@
+//! Groups of our own in Droid's hooks: in `hooks.json` where there is one, in `settings.json` where that one holds
+//! hooks, else in a new `hooks.json`. Never in both.
+
+use hookhost_sdk::registration::{GroupedHook, grouped, registered_hooks};
+use hookhost_sdk::{
+    ConfigEdit, ConfigFormat, Context, Edit, Fault, FileState, Insertion, Invocation, Object, RegistrationPlan, Scope,
+    json, paths,
+};
+
+use crate::FactoryDroid;
+
+/// Seconds.
+const TIMEOUT: u32 = 30;
+
+const HOOKS: &[GroupedHook] = &[
+    GroupedHook::all("SessionStart"),
+    GroupedHook::all("UserPromptSubmit"),
+    GroupedHook::all("Stop"),
+    GroupedHook::all("PreCompact"),
+    GroupedHook::all("SessionEnd"),
+    GroupedHook::matching("PreToolUse", "Task"),
+    GroupedHook::matching("PostToolUse", "Task"),
+];
+
+pub(crate) fn plan(invocation: &Invocation, scope: Scope, context: &Context) -> Result<RegistrationPlan, Fault> {
+    let base = match scope {
+        Scope::Repo => context.repo_root.as_deref(),
+        Scope::User => context.home.as_deref(),
+    };
+    let base = base.ok_or_else(|| Fault::Other("there is no directory to register in".to_owned()))?;
+    let dir = paths::join(base, ".factory");
+    let own = paths::join(&dir, "hooks.json");
+    let settings = paths::join(&dir, "settings.json");
+    let text = paths::wanted_text(context, &settings).map(|text| json::without_comments(&text));
+    let root = text
+        .as_deref()
+        .and_then(|text| Object::parse(text).ok())
+        .unwrap_or_default();
+    let has_own = !matches!(paths::wanted_file(context, &own), None | Some(FileState::Missing));
+    let in_settings = registers(&root);
+
+    let insertions = grouped::<FactoryDroid>(HOOKS, TIMEOUT, |_| String::new(), invocation, context);
+    let edits = match (has_own, in_settings) {
+        (false, true) => vec![edit(settings, insertions)],
+        (true, true) => vec![edit(own, insertions), swept(settings)],
+        (_, false) => vec![edit(own, insertions)],
+    };
+    let mut notes = vec!["Restart Droid, or open /hooks in it: it reads its hooks when it starts.".to_owned()];
+    if root.flag("hooksDisabled") {
+        notes.push("Hooks are switched off by `hooksDisabled` in settings.json.".to_owned());
+    }
+    Ok(RegistrationPlan {
+        edits,
+        hooks: registered_hooks::<FactoryDroid>(),
+        notes,
+    })
+}
+
+/// Whether the settings hold hooks. `hooks` has members there that are none, such as `claudeHooksImported`.
+fn registers(root: &Object<'_>) -> bool {
+    root.object("hooks")
+        .is_some_and(|hooks| hooks.fields().any(|(_, groups)| !groups.items().is_empty()))
+}
+
+fn edit(file: String, insertions: Vec<Insertion>) -> Edit {
+    Edit::Config(ConfigEdit {
+        file,
+        format: ConfigFormat::Jsonc,
+        insertions,
+        sweep: vec![],
+        remove_when_empty: false,
+    })
+}
+
+fn swept(file: String) -> Edit {
+    Edit::Config(ConfigEdit {
+        file,
+        format: ConfigFormat::Jsonc,
+        insertions: vec![],
+        sweep: vec![vec!["hooks".to_owned()]],
+        remove_when_empty: false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hookhost_sdk::{Base, ContextFile, Place, testing};
+
+    const OWN: &str = "/home/dev/project/.factory/hooks.json";
+    const SETTINGS: &str = "/home/dev/project/.factory/settings.json";
+    const HOLDS_HOOKS: &str = "{ // mine\n \"hooks\": { \"claudeHooksImported\": true, \"Stop\": [{\"hooks\":[]}], } }";
+
+    fn planned(files: &[(&str, &str)]) -> RegistrationPlan {
+        let mut context = testing::context();
+        context.files = files
+            .iter()
+            .map(|(path, text)| ContextFile {
+                wanted: Place {
+                    base: Base::Root,
+                    path: (*path).to_owned(),
+                },
+                path: (*path).to_owned(),
+                state: FileState::Content(text.as_bytes().to_vec()),
+            })
+            .collect();
+        testing::plan::<FactoryDroid>(Scope::Repo, &context).unwrap()
+    }
+
+    fn edits(plan: &RegistrationPlan) -> Vec<(&str, usize)> {
+        let edits = plan.edits.iter().map(|edit| match edit {
+            Edit::Config(config) => (config.file.as_str(), config.insertions.len()),
+            Edit::File(file) => (file.path.as_str(), 0),
+        });
+        edits.collect()
+    }
+
+    #[test]
+    fn the_file_that_holds_the_hooks_is_followed() {
+        assert_eq!(edits(&planned(&[])), [(OWN, 7)]);
+        assert_eq!(edits(&planned(&[(SETTINGS, HOLDS_HOOKS)])), [(SETTINGS, 7)]);
+        assert_eq!(
+            edits(&planned(&[(SETTINGS, "{\"hooks\":{\"claudeHooksImported\":true}}")])),
+            [(OWN, 7)]
+        );
+        assert_eq!(
+            edits(&planned(&[(SETTINGS, HOLDS_HOOKS), (OWN, "{}")])),
+            [(OWN, 7), (SETTINGS, 0)]
+        );
+    }
+
+    #[test]
+    fn tool_hooks_are_asked_for_one_tool_only() {
+        let plan = planned(&[]);
+        let Edit::Config(config) = &plan.edits[0] else { panic!() };
+        assert_eq!(plan.hooks, 7);
+        assert_eq!(
+            config.insertions[5].value,
+            r#"{"matcher":"Task","hooks":[{"type":"command","command":"hookhost hook factory-droid PreToolUse","timeout":30}]}"#
+        );
+        assert_eq!(
+            config.insertions[2].value,
+            r#"{"hooks":[{"type":"command","command":"hookhost hook factory-droid Stop","timeout":30}]}"#
+        );
+    }
+
+    #[test]
+    fn the_user_is_told_of_the_switch() {
+        assert_eq!(planned(&[]).notes.len(), 1);
+        assert_eq!(planned(&[(SETTINGS, "{\"hooksDisabled\":true,}")]).notes.len(), 2);
+    }
+}
