@@ -7,10 +7,12 @@ mod hooks;
 mod prompts;
 mod registration;
 mod sessions;
+mod transcripts;
 
+use hookhost_sdk::lines::{JsonLines, Reading};
 use hookhost_sdk::{
     Adapter, Capabilities, Context, Event, Fault, Hook, Invocation, Manifest, Pattern, Payload, RegistrationPlan,
-    Scope, Sign, TranscriptLocation,
+    Scope, Sign, Start, TranscriptLocation,
 };
 
 /// The adapter.
@@ -64,8 +66,13 @@ impl Adapter for ClaudeCode {
             Sign::Program("claude"),
         ],
         capabilities: Capabilities::HOOKS
+            .union(Capabilities::TRANSCRIPT_ANALYZER)
+            .union(Capabilities::TRANSCRIPT_PREPARER)
+            .union(Capabilities::TOKEN_CALCULATOR)
+            .union(Capabilities::COMPACT_TRANSCRIPT)
             .union(Capabilities::TEXT_GENERATOR)
-            .union(Capabilities::HOOK_RESPONSE_WRITER),
+            .union(Capabilities::HOOK_RESPONSE_WRITER)
+            .union(Capabilities::SUBAGENT_AWARE_EXTRACTOR),
         caller_env_vars: &["CLAUDECODE", "CLAUDE_CODE_SESSION_ID"],
         // No tools and no hooks: whoever asks for a text wants words, and no second session recorded.
         text_command: &[
@@ -113,6 +120,11 @@ impl Adapter for ClaudeCode {
 
     fn transcript_source(&self, session_ref: &str, context: &Context) -> Result<TranscriptLocation, Fault> {
         Ok(sessions::source(session_ref, context))
+    }
+
+    fn transcript(&self, start: Start) -> Result<Box<dyn Reading>, Fault> {
+        let reader = transcripts::Reader::new(&start);
+        Ok(JsonLines::boxed(&start, reader))
     }
 
     fn registration(

@@ -23,13 +23,13 @@ pub trait Reading {
     fn position(&self) -> u64;
 }
 
-/// What an adapter does with the lines of a JSONL transcript.
+/// What an adapter does with the lines of a JSONL transcript: one of `line` and `text`.
 pub trait LineReader {
     /// One record. `offset` is where its line begins.
-    fn line(&mut self, offset: u64, record: &Object<'_>, out: &mut Vec<Entry>);
+    fn line(&mut self, _offset: u64, _record: &Object<'_>, _out: &mut Vec<Entry>) {}
 
     /// One line that is not empty. The default reads its keys for [`LineReader::line`]; a reader of large transcripts
-    /// can read it in one pass ([`crate::json::Cursor`]).
+    /// reads it in one pass ([`crate::json::Cursor`]).
     ///
     /// # Errors
     /// What is wrong with a line that is not one JSON object. Entries given before that are taken back.

@@ -63,7 +63,7 @@ pub enum Effect {
 
 /// The call of a tool. A name that is in no rule has no effects. The input is kept when `want` has `TOOL_BODIES`.
 ///
-/// An input that is a text holding JSON is read as that JSON.
+/// An input that is a text holding a JSON object is read as that object.
 #[must_use]
 pub fn call(rules: &[Rule], id: String, name: &str, input: Option<Json<'_>>, want: Wanted) -> ToolCall {
     let mut call = ToolCall {
@@ -74,42 +74,50 @@ pub fn call(rules: &[Rule], id: String, name: &str, input: Option<Json<'_>>, wan
         shell: None,
         subagent: None,
     };
-    let Some(input) = input else { return call };
-    let embedded = input.embedded();
-    let text = Json::parse(&embedded).ok().and_then(Json::text);
-    let object = Object::parse(&embedded).unwrap_or_default();
+    let keeps_input = want.contains(Wanted::TOOL_BODIES);
     let named = |rule: &&Rule| rule.names.iter().any(|known| known.eq_ignore_ascii_case(name));
-    match rules.iter().find(named).map(|rule| rule.effect) {
-        Some(Effect::File(op, fields)) => call.files = files(&object, op, fields),
-        Some(Effect::Patch(fields)) => {
+    let effect = rules.iter().find(named).map(|rule| rule.effect);
+    let Some(input) = input.filter(|_| keeps_input || effect.is_some()) else {
+        return call;
+    };
+    let text = input.text();
+    let embedded = text
+        .as_deref()
+        .filter(|text| text.trim_start().starts_with('{') && Json::parse(text).is_ok());
+    let plain = text.as_deref().filter(|_| embedded.is_none());
+    let json = embedded.unwrap_or(input.raw());
+    if keeps_input {
+        json.clone_into(&mut call.input);
+    }
+    let Some(effect) = effect else { return call };
+    let object = Object::parse(json).unwrap_or_default();
+    match effect {
+        Effect::File(op, fields) => call.files = files(&object, op, fields),
+        Effect::Patch(fields) => {
             call.files = field(&object, fields)
-                .or(text.map(Into::into))
+                .or(plain.map(Into::into))
                 .map(|text| patch::effects(&text))
                 .unwrap_or_default();
         }
-        Some(Effect::Shell { command, cwd }) => {
+        Effect::Shell { command, cwd } => {
             call.shell = field(&object, command)
-                .or(text.map(Into::into))
+                .or(plain.map(Into::into))
                 .map(|command| ShellCommand {
                     command,
                     cwd: field(&object, cwd),
                 });
         }
-        Some(Effect::Subagent {
+        Effect::Subagent {
             kind,
             description,
             prompt,
-        }) => {
+        } => {
             call.subagent = Some(SubagentCall {
                 subagent_type: field(&object, kind),
                 description: field(&object, description),
                 prompt: field(&object, prompt),
             });
         }
-        None => {}
-    }
-    if want.contains(Wanted::TOOL_BODIES) {
-        call.input = embedded.into_owned();
     }
     call
 }
