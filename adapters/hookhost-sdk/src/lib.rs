@@ -45,6 +45,7 @@ pub mod lines;
 pub mod mapping;
 pub mod patch;
 pub mod paths;
+pub mod plugin;
 pub mod prompt;
 pub mod registration;
 pub mod shell;

@@ -129,39 +129,6 @@ pub fn settings_file(scope: Scope, in_repo: &str, in_home: &str, context: &Conte
     Ok(crate::paths::join(base, below))
 }
 
-/// The text of a plugin file that runs inside the agent, made from a template of the adapter's.
-///
-/// Two string literals in the template are replaced by JSON, so the template is a valid program itself:
-/// `"__HOOKHOST_COMMAND__"` by the command as a list of arguments with `{hook}` in it, and `"__HOOKHOST_HOOKS__"` by
-/// an object that leads from each registered hook to the word that is to stand for `{hook}`.
-#[must_use]
-pub fn plugin<A: Adapter>(template: &str, invocation: &Invocation) -> String {
-    let command: Vec<_> = invocation.argv.iter().map(|argument| quoted(argument)).collect();
-    let hooks: Vec<_> = A::MANIFEST
-        .hooks
-        .iter()
-        .filter(|hook| hook.registered)
-        .map(|hook| {
-            format!(
-                "{}: {}",
-                quoted(hook.native),
-                quoted(hook_word::<A>(invocation, hook.native))
-            )
-        })
-        .collect();
-    // The hooks first: an argument of the command is the user's and could hold anything.
-    template
-        .replace("\"__HOOKHOST_HOOKS__\"", &format!("{{ {} }}", hooks.join(", ")))
-        .replacen("\"__HOOKHOST_COMMAND__\"", &format!("[{}]", command.join(", ")), 1)
-}
-
-/// How many hooks the manifest registers.
-#[must_use]
-pub fn registered_hooks<A: Adapter>() -> u32 {
-    let count = A::MANIFEST.hooks.iter().filter(|hook| hook.registered).count();
-    u32::try_from(count).unwrap_or(u32::MAX)
-}
-
 /// A whole file of ours.
 #[must_use]
 pub fn own_file(path: String, marker: &str, content: String, executable: bool) -> Edit {

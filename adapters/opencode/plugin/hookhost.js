@@ -11,6 +11,8 @@ const TIME_LIMIT = 5000;
 const LOOKUP_LIMIT = 2000;
 const LONGEST_MESSAGE = 8192;
 
+// __HOOKHOST_CALL__
+
 export const HookhostPlugin = async (context) => {
   const { client, directory, worktree } = context ?? {};
   const loadedAt = Date.now();
@@ -24,35 +26,6 @@ export const HookhostPlugin = async (context) => {
 
   const waiting = [];
   let isRunning = false;
-
-  const commandFor = (hook) => COMMAND.map((word) => word.split("{hook}").join(HOOKS[hook]));
-
-  const run = (call) =>
-    new Promise((resolve) => {
-      let timer;
-      const done = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-      try {
-        const [program, ...words] = commandFor(call.hook);
-        const child = spawn(program, words, {
-          cwd: directory,
-          stdio: ["pipe", "ignore", "ignore"],
-          windowsHide: true,
-        });
-        timer = setTimeout(() => {
-          child.kill("SIGKILL");
-          done();
-        }, TIME_LIMIT);
-        child.on("error", done);
-        child.on("exit", done);
-        child.stdin.on("error", () => {});
-        child.stdin.end(call.payload);
-      } catch {
-        done();
-      }
-    });
 
   const runAtOnce = (call) => {
     try {
@@ -74,7 +47,7 @@ export const HookhostPlugin = async (context) => {
     if (isRunning) return;
     isRunning = true;
     for (let call = waiting.shift(); call; call = waiting.shift()) {
-      await run(call);
+      await callHookhost(call.hook, call.payload, directory);
       call.done();
     }
     isRunning = false;

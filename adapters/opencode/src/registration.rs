@@ -1,37 +1,25 @@
 //! The plugin file that forwards OpenCode's events.
 
 use hookhost_sdk::paths::{configured_dir, join};
-use hookhost_sdk::registration::{own_file, plugin, registered_hooks};
-use hookhost_sdk::{Context, Fault, Invocation, RegistrationPlan, Scope};
+use hookhost_sdk::registration::settings_file;
+use hookhost_sdk::{Context, Fault, Invocation, RegistrationPlan, Scope, plugin};
 
 use crate::OpenCode;
 
 const TEMPLATE: &str = include_str!("../plugin/hookhost.js");
-/// Stands in the template's first line, before the version of the file's form.
-const MARKER: &str = "// hookhost-plugin";
-const FILE: &str = "plugins/hookhost.js";
 
 pub(crate) fn plan(invocation: &Invocation, scope: Scope, context: &Context) -> Result<RegistrationPlan, Fault> {
-    let dir = match scope {
-        Scope::Repo => context.repo_root.as_deref().map(|root| join(root, ".opencode")),
-        Scope::User => configured_dir(context, "XDG_CONFIG_HOME", ".config").map(|dir| join(&dir, "opencode")),
-    }
-    .ok_or_else(|| {
-        Fault::Other(match scope {
-            Scope::Repo => "not in a repository".to_owned(),
-            Scope::User => "the home directory is not known".to_owned(),
-        })
-    })?;
-    Ok(RegistrationPlan {
-        edits: vec![own_file(
-            join(&dir, FILE),
-            MARKER,
-            plugin::<OpenCode>(TEMPLATE, invocation),
-            false,
-        )],
-        hooks: registered_hooks::<OpenCode>(),
-        notes: vec!["Start OpenCode anew: it loads plugins when it starts.".to_owned()],
-    })
+    let moved = configured_dir(context, "XDG_CONFIG_HOME", ".config").filter(|_| scope == Scope::User);
+    let path = match moved {
+        Some(config) => join(&config, "opencode/plugins/hookhost.js"),
+        None => settings_file(scope, ".opencode/plugins/hookhost.js", "", context)?,
+    };
+    Ok(plugin::plan::<OpenCode>(
+        path,
+        TEMPLATE,
+        invocation,
+        &["Start OpenCode anew: it loads plugins when it starts."],
+    ))
 }
 
 #[cfg(test)]
@@ -82,7 +70,7 @@ mod tests {
             argv: ["entire", "hooks", "opencode", "{hook}"].map(str::to_owned).to_vec(),
             kebab: true,
         };
-        let content = plugin::<OpenCode>(TEMPLATE, &invocation);
+        let content = plugin::filled::<OpenCode>(TEMPLATE, &invocation);
         assert!(content.contains(r#"const COMMAND = ["entire", "hooks", "opencode", "{hook}"];"#));
         assert!(content.contains(r#""tool.execute.before": "tool-execute-before""#));
     }
