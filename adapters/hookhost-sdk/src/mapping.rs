@@ -89,12 +89,19 @@ impl Mapping {
     /// The event of a payload, whoever sent it.
     #[must_use]
     pub fn event(&self, hook: &str, payload: &Object<'_>, context: &Context) -> Option<Event> {
+        let by_variable = || env(context, self.session_env).map(str::to_owned);
+        let session = id(payload, self.session_id).or_else(by_variable)?;
+        self.event_of(session, hook, payload, context)
+    }
+
+    /// The event of a payload for a session whose id the adapter has found elsewhere.
+    #[must_use]
+    pub fn event_of(&self, session: String, hook: &str, payload: &Object<'_>, context: &Context) -> Option<Event> {
         let rule = self
             .rules
             .iter()
             .find(|rule| rule.hook == hook && all_hold(rule.when, payload))?;
-        let by_variable = || env(context, self.session_env).map(str::to_owned);
-        let mut event = Event::new(rule.gives?, id(payload, self.session_id).or_else(by_variable)?);
+        let mut event = Event::new(rule.gives?, session);
         let cwd = text(payload, self.cwd);
         event.session_ref = paths::session_ref(text(payload, self.session_ref).as_deref(), cwd.as_deref(), context);
         event.timestamp = self.timestamp.iter().find_map(|field| time::of(payload.at(field)?));
