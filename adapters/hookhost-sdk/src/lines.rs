@@ -257,7 +257,9 @@ impl<L: LineReader + 'static, D: DocumentReader + 'static> Either<L, D> {
                     (Err(_), None) if !at_end => return None,
                     (Err(_), None) => first.starts_with('['),
                     // The first lines of a document are no records; a broken record is followed by a whole one.
-                    (Err(_), Some(second)) => first.starts_with('[') || Object::parse(&second).is_err(),
+                    (Err(_), Some(second)) => {
+                        first.starts_with('[') || (first.starts_with('{') && Object::parse(&second).is_err())
+                    }
                 },
             };
             let (lines, document) = self.readers.take()?;
