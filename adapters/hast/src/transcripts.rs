@@ -253,7 +253,9 @@ mod tests {
 
     const STREAM: &str = include_str!("../../../tests/fixtures/hast/transcripts/session/transcript.jsonl");
 
-    fn told(entries: &[Entry]) -> (Vec<String>, Vec<String>, Vec<(String, u64, u64, u64)>) {
+    type Told = (Vec<String>, Vec<String>, Vec<(String, u64, u64, u64)>);
+
+    fn told(entries: &[Entry]) -> Told {
         let (mut prompts, mut files, mut totals) = (vec![], vec![], vec![]);
         for entry in entries {
             match &entry.item {
