@@ -1,0 +1,85 @@
+//! Groups of our own in Qwen Code's settings.
+
+use hookhost_sdk::json::{quoted, without_comments};
+use hookhost_sdk::registration::{GroupedHook, grouped, registered_hooks, settings_file};
+use hookhost_sdk::{
+    ConfigEdit, ConfigFormat, Context, Edit, Fault, Invocation, Object, RegistrationPlan, Scope, paths,
+};
+
+use crate::QwenCode;
+
+/// Milliseconds, unlike in the agents whose hooks look the same.
+const TIMEOUT: u32 = 30_000;
+
+const HOOKS: &[GroupedHook] = &[
+    GroupedHook::all("SessionStart"),
+    GroupedHook::all("UserPromptSubmit"),
+    GroupedHook::all("Stop"),
+    GroupedHook::all("StopFailure"),
+    GroupedHook::all("PreCompact"),
+    GroupedHook::all("SessionEnd"),
+    GroupedHook::all("SubagentStart"),
+    GroupedHook::all("SubagentStop"),
+];
+
+pub(crate) fn plan(invocation: &Invocation, scope: Scope, context: &Context) -> Result<RegistrationPlan, Fault> {
+    let file = settings_file(scope, ".qwen/settings.json", ".qwen/settings.json", context)?;
+    let name = |hook: &str| format!("\"name\":{}", quoted(&format!("hookhost-{hook}")));
+    let switched_off = paths::wanted_text(context, &file).is_some_and(|text| {
+        let plain = without_comments(&text);
+        Object::parse(&plain).is_ok_and(|settings| settings.flag("disableAllHooks"))
+    });
+    let mut notes = vec![];
+    if scope == Scope::Repo {
+        notes.push("Qwen Code reads a repository's settings only in a folder that you trust.".to_owned());
+    }
+    if switched_off {
+        notes.push(format!("Hooks are switched off by `disableAllHooks` in {file}."));
+    }
+    Ok(RegistrationPlan {
+        edits: vec![Edit::Config(ConfigEdit {
+            file,
+            format: ConfigFormat::Jsonc,
+            insertions: grouped::<QwenCode>(HOOKS, TIMEOUT, name, invocation, context),
+            sweep: vec![],
+            remove_when_empty: false,
+        })],
+        hooks: registered_hooks::<QwenCode>(),
+        notes,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hookhost_sdk::{Base, ContextFile, FileState, Place, testing};
+
+    #[test]
+    fn each_hook_has_a_name_and_milliseconds() {
+        let plan = testing::plan::<QwenCode>(Scope::Repo, &testing::context()).unwrap();
+        let Edit::Config(config) = &plan.edits[0] else { panic!() };
+        assert_eq!(config.file, "/home/dev/project/.qwen/settings.json");
+        assert_eq!((config.insertions.len(), plan.hooks), (8, 8));
+        assert_eq!(
+            config.insertions[2].value,
+            r#"{"hooks":[{"name":"hookhost-Stop","type":"command","command":"hookhost hook qwen-code Stop","timeout":30000}]}"#
+        );
+        assert_eq!(plan.notes.len(), 1);
+    }
+
+    #[test]
+    fn the_user_is_told_of_the_switch() {
+        let mut context = testing::context();
+        let path = "/home/dev/.qwen/settings.json".to_owned();
+        context.files = vec![ContextFile {
+            wanted: Place {
+                base: Base::Home,
+                path: ".qwen/settings.json".to_owned(),
+            },
+            path,
+            state: FileState::Content(b"{ // off\n \"disableAllHooks\": true, }".to_vec()),
+        }];
+        let plan = testing::plan::<QwenCode>(Scope::User, &context).unwrap();
+        assert!(plan.notes[0].contains("disableAllHooks"));
+    }
+}
