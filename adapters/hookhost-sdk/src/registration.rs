@@ -129,6 +129,13 @@ pub fn settings_file(scope: Scope, in_repo: &str, in_home: &str, context: &Conte
     Ok(crate::paths::join(base, below))
 }
 
+/// How many hooks the manifest registers.
+#[must_use]
+pub fn registered_hooks<A: Adapter>() -> u32 {
+    let count = A::MANIFEST.hooks.iter().filter(|hook| hook.registered).count();
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
 /// A whole file of ours.
 #[must_use]
 pub fn own_file(path: String, marker: &str, content: String, executable: bool) -> Edit {
