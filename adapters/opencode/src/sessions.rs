@@ -42,9 +42,9 @@ pub(crate) fn source(session_ref: &str, context: &Context) -> TranscriptLocation
     let id = file_stem(session_ref);
     let is_ours = snapshot_dir::<OpenCode>(context).is_some_and(|dir| parent(session_ref) == dir);
     let is_export = (is_ours || id.starts_with(ID_PREFIX)) && is_plain_id(id) && !id.starts_with('-');
-    let snapshot = if is_absolute(session_ref) {
+    let snapshot = if is_absolute(session_ref) && !is_opencodes(session_ref) {
         Some(session_ref.to_owned())
-    } else if session_ref == id {
+    } else if session_ref == id || is_opencodes(session_ref) {
         self::session_ref(id, context)
     } else {
         None
@@ -61,6 +61,13 @@ pub(crate) fn source(session_ref: &str, context: &Context) -> TranscriptLocation
         source,
         companions: vec![],
     }
+}
+
+/// Whether it is a file of the storage before the database: facts about a session, without its messages. OpenCode's
+/// files are not ours to replace.
+fn is_opencodes(path: &str) -> bool {
+    let mut above = path.rsplit(['/', '\\']).skip(2);
+    above.next() == Some("session") && above.next() == Some("storage")
 }
 
 #[cfg(test)]
@@ -85,6 +92,11 @@ mod tests {
         assert_eq!(
             snapshot_of("/repo/.entire/tmp/ses_1.json"),
             export("/repo/.entire/tmp/ses_1.json")
+        );
+        assert_eq!(
+            snapshot_of("/home/dev/.local/share/opencode/storage/session/global/ses_1.json"),
+            export(SNAPSHOT),
+            "OpenCode's own file is left alone"
         );
     }
 
