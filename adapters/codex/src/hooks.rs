@@ -128,11 +128,14 @@ pub(crate) fn events(hook: &str, payload: &Payload<'_>, context: &Context) -> Ve
     events
 }
 
-/// Every transcript of Codex's is called `rollout-…`, wherever it lies.
+/// Every transcript of Codex's is called `rollout-…`, wherever it lies, and `transcript_path` is in every payload, if
+/// only as null.
 fn is_of_another_agent(payload: &Payload<'_>) -> bool {
-    payload
-        .text("transcript_path")
-        .is_some_and(|path| !paths::file_name(&path).starts_with("rollout-"))
+    const MARKS: &[&str] = &["transcript_path", "turn_id", "model", "permission_mode"];
+    !MARKS.iter().any(|mark| payload.has(mark))
+        || payload
+            .text("transcript_path")
+            .is_some_and(|path| !paths::file_name(&path).starts_with("rollout-"))
 }
 
 /// Codex reads JSON only where a hook can still speak to the user, and takes a key that it does not know as a failure

@@ -65,6 +65,11 @@ const HOOKS: Mapping = Mapping {
 };
 
 pub(crate) fn events(hook: &str, payload: &Payload<'_>, context: &Context) -> Vec<Event> {
+    // Every payload has these, in one of two spellings, if only as null.
+    let marks = ["transcript_path", "transcriptPath", "permission_mode", "permissionMode"];
+    if !marks.iter().any(|mark| payload.has(mark)) {
+        return vec![];
+    }
     let mut events = HOOKS.events(hook, payload, context);
     for event in &mut events {
         if !matches!(event.kind, EventKind::SubagentStart | EventKind::SubagentEnd) {

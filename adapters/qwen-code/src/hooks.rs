@@ -100,6 +100,10 @@ const HOOKS: Mapping = Mapping {
 };
 
 pub(crate) fn events(hook: &str, payload: &Payload<'_>, context: &Context) -> Vec<Event> {
+    // Every payload has it, if only as null.
+    if !payload.has("transcript_path") {
+        return vec![];
+    }
     HOOKS.events(hook, payload, context)
 }
 
