@@ -50,7 +50,7 @@ pub(crate) fn file(dir: &str, id: &str, context: &Context) -> Vec<Pattern> {
 /// the session began, which the id holds as well; the time is local, which nothing here can know, and only has to be
 /// one.
 fn new_file(dir: &str, id: &str, context: &Context) -> String {
-    let began = uuid_millis(id).and_then(time::from_millis);
+    let began = UuidTime::of(id).and_then(|time| time::from_millis(time.millis));
     let began = began.as_deref().unwrap_or(&context.received_at);
     let part = |from: usize, to: usize| began.get(from..to).unwrap_or("00");
     let (year, month, day) = (part(0, 4), part(5, 7), part(8, 10));
@@ -98,19 +98,37 @@ fn root(session_ref: &str) -> Option<String> {
     None
 }
 
-/// The time in a UUID of version 7. `None` for any other id, and for one whose random part is zero: that one was
-/// written by hand, and so was its time.
-pub(crate) fn uuid_millis(id: &str) -> Option<u64> {
-    let digits: String = id.chars().filter(|character| *character != '-').collect();
-    if id.len() != UUID_LENGTH || digits.len() != 32 || digits.get(12..13) != Some("7") {
-        return None;
+/// The time in a UUID of version 7.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct UuidTime {
+    pub(crate) millis: u64,
+    /// The id has a random part. One without was written by hand, and its time is good for a minute or so.
+    pub(crate) exact: bool,
+}
+
+impl UuidTime {
+    /// `None` for any other id.
+    pub(crate) fn of(id: &str) -> Option<Self> {
+        let digits: String = id.chars().filter(|character| *character != '-').collect();
+        if id.len() != UUID_LENGTH || digits.len() != 32 || digits.get(12..13) != Some("7") {
+            return None;
+        }
+        let random = u64::from_str_radix(digits.get(13..16)?, 16).ok()?;
+        let millis = u64::from_str_radix(digits.get(..12)?, 16).ok()?;
+        Some(Self {
+            millis,
+            exact: random != 0 || !digits.get(17..)?.starts_with("000"),
+        })
     }
-    let random = digits.get(13..16)?;
-    let rest = digits.get(17..)?;
-    if u64::from_str_radix(random, 16).ok()? == 0 && rest.starts_with("000") {
-        return None;
+
+    /// Whether this was made before `other`, as far as both can tell.
+    pub(crate) fn is_before(self, other: Self) -> bool {
+        if self.exact && other.exact {
+            self.millis < other.millis
+        } else {
+            self.millis >> 16 < other.millis >> 16
+        }
     }
-    u64::from_str_radix(digits.get(..12)?, 16).ok()
 }
 
 #[cfg(test)]
@@ -188,10 +206,17 @@ mod tests {
     }
 
     #[test]
-    fn only_ids_made_by_a_clock_tell_a_time() {
-        assert_eq!(uuid_millis(ID), Some(0x019c_2f7e_5b1a));
-        assert_eq!(uuid_millis("019c2f7e-0000-7000-8000-000000000001"), None);
-        assert_eq!(uuid_millis("67e55044-10b1-426f-9247-bb680e5fe0c8"), None);
-        assert_eq!(uuid_millis("x"), None);
+    fn ids_tell_when_they_were_made_and_invented_ones_roughly() {
+        let time = |id: &str| UuidTime::of(id);
+        let made = time(ID).unwrap();
+        assert_eq!((made.millis, made.exact), (0x019c_2f7e_5b1a, true));
+        assert_eq!(time("67e55044-10b1-426f-9247-bb680e5fe0c8"), None);
+        assert_eq!(time("x"), None);
+        let invented = time("019c2f7e-0000-7000-8000-000000000001").unwrap();
+        assert!(!invented.exact && !invented.is_before(made) && !made.is_before(invented));
+        let later = time("019c2f7f-0000-7000-8000-000000000001").unwrap();
+        assert!(made.is_before(later) && !later.is_before(made));
+        let soon = time("019c2f7e-5b1b-7c30-9e44-2f6d81a0b7c3").unwrap();
+        assert!(made.is_before(soon) && !soon.is_before(made));
     }
 }

@@ -7,7 +7,7 @@
 
 use hookhost_sdk::{Object, time};
 
-use crate::sessions::uuid_millis;
+use crate::sessions::UuidTime;
 
 /// Copies are written in one go; two records of one are never further apart than this.
 const BURST_MILLIS: u64 = 1000;
@@ -76,10 +76,10 @@ impl Replay {
     }
 
     fn is_own(&self, payload: &Object<'_>, now: Option<u64>) -> bool {
-        let turn = payload.text("turn_id").and_then(|id| uuid_millis(&id));
-        let session = self.id.as_deref().and_then(uuid_millis);
+        let turn = payload.text("turn_id").and_then(|id| UuidTime::of(&id));
+        let session = self.id.as_deref().and_then(UuidTime::of);
         if let (Some(turn), Some(session)) = (turn, session) {
-            return turn >= session;
+            return !turn.is_before(session);
         }
         // In a copy, too, this is when the turn really began. In seconds.
         let started = payload.get("started_at").and_then(hookhost_sdk::Json::count);
