@@ -28,11 +28,19 @@ pub(crate) fn file(dir: &str, id: &str) -> Vec<Pattern> {
     patterns
 }
 
-/// A folder a session, so every file in it is a subagent's of it.
+/// A folder a session, so every file in it is a subagent's of it. Where the session is not known, only those that the
+/// transcript names are taken out of other folders.
 pub(crate) fn subagents(session_ref: &str, subagents_dir: Option<&str>) -> Vec<Pattern> {
     let session = paths::file_stem(session_ref);
     let own = |dir: &str, rest: &str| paths::literal(paths::join(dir, rest));
     match subagents_dir {
+        Some(dir) if session.is_empty() => vec![
+            own(dir, "agent-*.jsonl"),
+            Pattern {
+                linked: true,
+                ..own(dir, "*/agent-*.jsonl")
+            },
+        ],
         Some(dir) => vec![own(dir, "agent-*.jsonl"), own(dir, &format!("{session}/*.jsonl"))],
         None => {
             let project = paths::parent(paths::parent(session_ref));
@@ -75,5 +83,8 @@ mod tests {
             shown(subagents("/q/chats/x.jsonl", Some("/s"))),
             ["/s/agent-*.jsonl", "/s/x/*.jsonl"]
         );
+        let unknown = subagents("", Some("/s"));
+        assert!(!unknown[0].linked && unknown[1].linked);
+        assert_eq!(shown(unknown), ["/s/agent-*.jsonl", "/s/*/agent-*.jsonl"]);
     }
 }
