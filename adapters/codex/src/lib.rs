@@ -11,7 +11,7 @@ mod transcripts;
 use hookhost_sdk::lines::{JsonLines, Reading};
 use hookhost_sdk::{
     Adapter, Capabilities, Context, Event, Fault, Hook, Invocation, Manifest, Pattern, Payload, RegistrationPlan,
-    Scope, Sign, Start,
+    Scope, Sign, Start, shell,
 };
 
 /// The adapter.
@@ -100,7 +100,7 @@ impl Adapter for Codex {
     }
 
     fn resume_command(&self, id: &str) -> Result<String, Fault> {
-        Ok(format!("codex resume {id}"))
+        Ok(format!("codex resume {}", shell::word(id)))
     }
 
     fn subagent_transcripts(

@@ -10,7 +10,7 @@ mod transcripts;
 use hookhost_sdk::lines::{JsonLines, Reading};
 use hookhost_sdk::{
     Adapter, Capabilities, Context, Event, Fault, Hook, Invocation, Manifest, Pattern, Payload, RegistrationPlan,
-    Scope, Sign, Start, TranscriptLocation,
+    Scope, Sign, Start, TranscriptLocation, shell,
 };
 
 /// The adapter.
@@ -73,7 +73,7 @@ impl Adapter for FactoryDroid {
     }
 
     fn resume_command(&self, id: &str) -> Result<String, Fault> {
-        Ok(format!("droid --resume {id}"))
+        Ok(format!("droid --resume {}", shell::word(id)))
     }
 
     fn subagent_transcripts(

@@ -10,7 +10,7 @@ mod transcripts;
 use hookhost_sdk::lines::{JsonLines, Reading};
 use hookhost_sdk::{
     Adapter, Capabilities, Context, Event, Fault, Hook, Invocation, Manifest, Pattern, Payload, RegistrationPlan,
-    Scope, Sign, Start,
+    Scope, Sign, Start, shell,
 };
 
 /// The adapter.
@@ -79,7 +79,7 @@ impl Adapter for QwenCode {
     }
 
     fn resume_command(&self, id: &str) -> Result<String, Fault> {
-        Ok(format!("qwen --resume {id}"))
+        Ok(format!("qwen --resume {}", shell::word(id)))
     }
 
     fn subagent_transcripts(

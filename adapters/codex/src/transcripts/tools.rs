@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use hookhost_sdk::tools::{Effect, Rule, call};
-use hookhost_sdk::{FileEffect, FileOp, Json, Object, ShellCommand, ToolCall, Wanted, patch, paths};
+use hookhost_sdk::{FileEffect, FileOp, Json, Object, ShellCommand, ToolCall, Wanted, patch, paths, shell};
 
 const TOOLS: &[Rule] = &[
     Rule::new(&["apply_patch"], Effect::Patch(&["input", "patch", "command"])),
@@ -53,7 +53,7 @@ pub(super) fn called(item: &Object<'_>, want: Wanted) -> Option<ToolCall> {
     if let Some(action) = item.object("action") {
         let input = Json::parse(action.raw()).ok();
         let mut made = call(TOOLS, id, "local_shell", input, want);
-        shell(&mut made, &action);
+        command(&mut made, &action);
         return Some(made);
     }
     let name = item.text("name")?;
@@ -62,13 +62,13 @@ pub(super) fn called(item: &Object<'_>, want: Wanted) -> Option<ToolCall> {
     let plain = name.strip_prefix("functions.").unwrap_or(&name);
     let mut made = call(TOOLS, id, plain, input, want);
     if let Some(text) = input.map(Json::embedded) {
-        shell(&mut made, &Object::parse(&text).unwrap_or_default());
+        command(&mut made, &Object::parse(&text).unwrap_or_default());
     }
     Some(made)
 }
 
 /// A command given as a list of arguments, and a patch applied by a command.
-fn shell(made: &mut ToolCall, input: &Object<'_>) {
+fn command(made: &mut ToolCall, input: &Object<'_>) {
     let Some(arguments) = input
         .any(&["command", "cmd"])
         .map(Json::items)
@@ -83,7 +83,7 @@ fn shell(made: &mut ToolCall, input: &Object<'_>) {
     let cwd = input
         .text_any(&["workdir", "working_directory", "cwd"])
         .map(Cow::into_owned);
-    let command = match arguments.as_slice() {
+    let line = match arguments.as_slice() {
         [program, patch] if is_apply_patch(program) => {
             made.files = below(patch::effects(patch), cwd.as_deref());
             return;
@@ -93,10 +93,10 @@ fn shell(made: &mut ToolCall, input: &Object<'_>) {
         {
             script.clone().into_owned()
         }
-        words => words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
+        words => words.iter().map(|word| shell::word(word)).collect::<Vec<_>>().join(" "),
     };
-    made.files = heredoc(&command, cwd.as_deref());
-    made.shell = Some(ShellCommand { command, cwd });
+    made.files = heredoc(&line, cwd.as_deref());
+    made.shell = Some(ShellCommand { command: line, cwd });
 }
 
 /// What `[cd DIR &&] apply_patch <<'EOF'` does, which Codex takes as a call of its own tool.
@@ -145,15 +145,6 @@ fn below(mut effects: Vec<FileEffect>, dir: Option<&str>) -> Vec<FileEffect> {
         }
     }
     effects
-}
-
-fn quoted(word: &str) -> Cow<'_, str> {
-    let plain = |character: char| character.is_ascii_alphanumeric() || "_-./=:,+@%".contains(character);
-    if !word.is_empty() && word.chars().all(plain) {
-        Cow::Borrowed(word)
-    } else {
-        Cow::Owned(format!("'{}'", word.replace('\'', r"'\''")))
-    }
 }
 
 /// The changes of a `patch_apply_end`: an object with the files' paths as keys.
