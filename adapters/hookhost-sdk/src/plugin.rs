@@ -10,7 +10,7 @@
 //! | `// __HOOKHOST_MESSAGE__` | a JavaScript function that finds a message to the user in what hookhost printed |
 
 use crate::json::quoted;
-use crate::registration::{hook_word, own_file};
+use crate::registration::{hook_word, own_file, registered_hooks};
 use crate::{Adapter, Invocation, RegistrationPlan};
 
 /// Stands in the first lines of every plugin file of ours.
@@ -22,10 +22,9 @@ const MESSAGE: &str = include_str!("plugin/message.js");
 /// The plan that writes one plugin file with all registered hooks. `notes` say what the user has to do next.
 #[must_use]
 pub fn plan<A: Adapter>(path: String, template: &str, invocation: &Invocation, notes: &[&str]) -> RegistrationPlan {
-    let registered = A::MANIFEST.hooks.iter().filter(|hook| hook.registered).count();
     RegistrationPlan {
         edits: vec![own_file(path, MARKER, filled::<A>(template, invocation), false)],
-        hooks: u32::try_from(registered).unwrap_or(u32::MAX),
+        hooks: registered_hooks::<A>(),
         notes: notes.iter().map(|&note| note.to_owned()).collect(),
     }
 }

@@ -9,7 +9,7 @@ use crate::{
 };
 
 pub use fixtures::{check_payload_fixtures, fixture_folder, wire};
-pub use plugin::{PluginTest, Run, StandIn};
+pub use plugin::{Run, StandIn, run_plugin, type_check_plugin};
 
 /// A context like the samples': repository `/home/dev/project`, home `/home/dev`, Linux.
 #[must_use]

@@ -1,36 +1,13 @@
 //! The plugin file, run by node in OpenCode's place, and what the adapter makes of what it sends.
 
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hookhost_opencode::OpenCode;
-use hookhost_sdk::testing::{PluginTest, Run, StandIn, context, parse};
-use hookhost_sdk::{Adapter, Edit, Event, EventKind, Object, Scope};
+use hookhost_sdk::testing::{Run, StandIn, parse, run_plugin};
+use hookhost_sdk::{Event, EventKind, Object};
 
-fn scenario(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/scenarios")
-        .join(format!("{name}.mjs"))
-}
-
-/// The plugin as it is installed, with the stand-in's command in it.
-fn plugin(test: &PluginTest) -> Result<String, String> {
-    let plan = OpenCode
-        .registration(&test.invocation(), Scope::Repo, &context())
-        .map_err(|fault| format!("{fault:?}"))?;
-    match plan.edits.into_iter().next() {
-        Some(Edit::File(file)) => Ok(file.content),
-        other => Err(format!("one file, not {other:?}")),
-    }
-}
-
-fn run(name: &str, stand_in: StandIn) -> Result<Run, String> {
-    let test = PluginTest::new(&format!("opencode-{name}-{stand_in:?}"), stand_in)?;
-    let run = test.run(&plugin(&test)?, &scenario(name))?;
-    if run.stdout.is_empty() && run.stderr.is_empty() {
-        return Ok(run);
-    }
-    Err(format!("the plugin printed: {}{}", run.stdout, run.stderr))
+fn run(scenario: &str, stand_in: StandIn) -> Result<Run, String> {
+    run_plugin::<OpenCode>(scenario, stand_in, |plugin| plugin)
 }
 
 fn events(run: &Run) -> Vec<Event> {
@@ -146,10 +123,8 @@ fn nothing_is_thrown_or_printed_whatever_comes() -> Result<(), String> {
 
 #[test]
 fn a_hookhost_that_hangs_is_given_up() -> Result<(), String> {
-    let test = PluginTest::new("opencode-hangs", StandIn::Hanging)?;
-    let limited = plugin(&test)?.replace("TIME_LIMIT = 5000", "TIME_LIMIT = 100");
-    let run = test.run(&limited, &scenario("old-build"))?;
+    let limited = |plugin: String| plugin.replace("TIME_LIMIT = 5000", "TIME_LIMIT = 100");
+    let run = run_plugin::<OpenCode>("old-build", StandIn::Hanging, limited)?;
     assert!(run.took < Duration::from_secs(20), "{:?}", run.took);
-    assert_eq!((run.stdout.as_str(), run.stderr.as_str()), ("", ""));
     Ok(())
 }

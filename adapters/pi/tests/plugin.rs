@@ -1,32 +1,13 @@
 //! The extension, run by node in pi's place, and what the adapter makes of what it sends.
 
-use std::path::Path;
 use std::time::Duration;
 
 use hookhost_pi::Pi;
-use hookhost_sdk::testing::{PluginTest, Run, StandIn, context, parse};
-use hookhost_sdk::{Adapter, Edit, Event, EventKind, Scope};
+use hookhost_sdk::testing::{Run, StandIn, parse, run_plugin, type_check_plugin};
+use hookhost_sdk::{Event, EventKind};
 
-fn run_with(name: &str, stand_in: StandIn, change: impl Fn(String) -> String) -> Result<Run, String> {
-    let test = PluginTest::new(&format!("pi-{name}-{stand_in:?}"), stand_in)?;
-    let plan = Pi
-        .registration(&test.invocation(), Scope::Repo, &context())
-        .map_err(|fault| format!("{fault:?}"))?;
-    let Some(Edit::File(file)) = plan.edits.into_iter().next() else {
-        return Err("the plan has no file".to_owned());
-    };
-    let scenario = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/scenarios")
-        .join(format!("{name}.mjs"));
-    let run = test.run(&change(file.content), &scenario)?;
-    if run.stdout.is_empty() && run.stderr.is_empty() {
-        return Ok(run);
-    }
-    Err(format!("the extension printed: {}{}", run.stdout, run.stderr))
-}
-
-fn run(name: &str, stand_in: StandIn) -> Result<Run, String> {
-    run_with(name, stand_in, |plugin| plugin)
+fn run(scenario: &str, stand_in: StandIn) -> Result<Run, String> {
+    run_plugin::<Pi>(scenario, stand_in, |plugin| plugin)
 }
 
 /// Kind, session, and what tells one event from another of its kind.
@@ -125,7 +106,13 @@ fn nothing_is_thrown_or_printed_whatever_comes() -> Result<(), String> {
 #[test]
 fn a_hookhost_that_hangs_is_given_up() -> Result<(), String> {
     let limited = |plugin: String| plugin.replace("TIME_LIMIT = 10000", "TIME_LIMIT = 100");
-    let run = run_with("session", StandIn::Hanging, limited)?;
+    let run = run_plugin::<Pi>("session", StandIn::Hanging, limited)?;
     assert!(run.took < Duration::from_secs(20), "{:?}", run.took);
     Ok(())
+}
+
+#[test]
+#[ignore = "needs the TypeScript compiler: HOOKHOST_TSC=/path/to/tsc cargo test -p hookhost-pi -- --ignored"]
+fn the_compiler_finds_nothing_wrong() -> Result<(), String> {
+    type_check_plugin::<Pi>()
 }
