@@ -6,10 +6,9 @@
 mod config;
 
 use hookhost_sdk::json::quoted;
-use hookhost_sdk::registration::{GroupedHook, filled, grouped, registered_hooks};
+use hookhost_sdk::registration::{GroupedHook, filled, grouped, registered_hooks, settings_edit, swept_hooks};
 use hookhost_sdk::{
-    ConfigEdit, ConfigFormat, Context, Edit, Fault, Insertion, Invocation, Object, Platform, RegistrationPlan, Scope,
-    paths,
+    ConfigFormat, Context, Fault, Insertion, Invocation, Object, Platform, RegistrationPlan, Scope, paths,
 };
 
 use crate::{Codex, sessions};
@@ -41,10 +40,13 @@ pub(crate) fn plan(invocation: &Invocation, scope: Scope, context: &Context) -> 
     let in_json = paths::wanted_text(context, &json).is_some_and(|text| has_hooks(&text));
     let insertions = insertions(invocation, scope, context);
     let edits = match (in_json, config.has_hooks) {
-        (false, true) => vec![edit(toml, ConfigFormat::Toml, insertions)],
+        (false, true) => vec![settings_edit(toml, ConfigFormat::Toml, insertions)],
         // Ours may stand in the other form from before.
-        (true, true) => vec![edit(json, ConfigFormat::Json, insertions), swept(toml)],
-        (_, false) => vec![edit(json, ConfigFormat::Json, insertions)],
+        (true, true) => vec![
+            settings_edit(json, ConfigFormat::Json, insertions),
+            swept_hooks(toml, ConfigFormat::Toml),
+        ],
+        (_, false) => vec![settings_edit(json, ConfigFormat::Json, insertions)],
     };
     Ok(RegistrationPlan {
         edits,
@@ -67,26 +69,6 @@ fn insertions(invocation: &Invocation, scope: Scope, context: &Context) -> Vec<I
         ..context.clone()
     };
     grouped::<Codex>(HOOKS, TIMEOUT, for_windows, invocation, &elsewhere)
-}
-
-fn edit(file: String, format: ConfigFormat, insertions: Vec<Insertion>) -> Edit {
-    Edit::Config(ConfigEdit {
-        file,
-        format,
-        insertions,
-        sweep: vec![],
-        remove_when_empty: false,
-    })
-}
-
-fn swept(file: String) -> Edit {
-    Edit::Config(ConfigEdit {
-        file,
-        format: ConfigFormat::Toml,
-        insertions: vec![],
-        sweep: vec![vec!["hooks".to_owned()]],
-        remove_when_empty: false,
-    })
 }
 
 fn notes(scope: Scope, config: &Config, context: &Context) -> Vec<String> {
@@ -124,35 +106,11 @@ fn has_hooks(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hookhost_sdk::{Base, ContextFile, FileState, Place, testing};
+    use hookhost_sdk::Edit;
+    use hookhost_sdk::testing::{self, context_with_files, edited_files};
 
     const JSON_HOOKS: &str = r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"x"}]}]}}"#;
     const TOML_HOOKS: &str = "[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = \"command\"\ncommand = \"x\"\n";
-
-    fn context(files: &[(&str, &str)]) -> Context {
-        let mut context = testing::context();
-        context.files = files
-            .iter()
-            .map(|(path, text)| ContextFile {
-                wanted: Place {
-                    base: Base::Root,
-                    path: (*path).to_owned(),
-                },
-                path: (*path).to_owned(),
-                state: FileState::Content(text.as_bytes().to_vec()),
-            })
-            .collect();
-        context
-    }
-
-    /// The edited files, with the number of insertions.
-    fn edits(plan: &RegistrationPlan) -> Vec<(&str, usize)> {
-        let edits = plan.edits.iter().map(|edit| match edit {
-            Edit::Config(config) => (config.file.as_str(), config.insertions.len()),
-            Edit::File(file) => (file.path.as_str(), 0),
-        });
-        edits.collect()
-    }
 
     #[test]
     fn each_hook_is_a_group_at_the_end_of_its_list() {
@@ -192,37 +150,41 @@ mod tests {
     fn the_form_that_is_there_is_followed() {
         let json = "/home/dev/project/.codex/hooks.json";
         let toml = "/home/dev/project/.codex/config.toml";
-        let planned = |files: &[(&str, &str)]| testing::plan::<Codex>(Scope::Repo, &context(files)).unwrap();
-        assert_eq!(edits(&planned(&[(toml, TOML_HOOKS)])), [(toml, 8)]);
+        let planned = |files: &[(&str, &str)]| testing::plan::<Codex>(Scope::Repo, &context_with_files(files)).unwrap();
+        assert_eq!(edited_files(&planned(&[(toml, TOML_HOOKS)])), [(toml, 8)]);
         assert_eq!(
-            edits(&planned(&[(toml, TOML_HOOKS), (json, "{\"hooks\":{}}")])),
+            edited_files(&planned(&[(toml, TOML_HOOKS), (json, "{\"hooks\":{}}")])),
             [(toml, 8)]
         );
         assert_eq!(
-            edits(&planned(&[(toml, "model = \"x\""), (json, JSON_HOOKS)])),
+            edited_files(&planned(&[(toml, "model = \"x\""), (json, JSON_HOOKS)])),
             [(json, 8)]
         );
         assert_eq!(
-            edits(&planned(&[(toml, TOML_HOOKS), (json, JSON_HOOKS)])),
+            edited_files(&planned(&[(toml, TOML_HOOKS), (json, JSON_HOOKS)])),
             [(json, 8), (toml, 0)]
         );
     }
 
     #[test]
     fn codex_home_names_the_users_files() {
-        let mut context = context(&[
+        let mut context = context_with_files(&[
             ("/cx/config.toml", TOML_HOOKS),
             ("/home/dev/.codex/hooks.json", JSON_HOOKS),
         ]);
         context.env = vec![("CODEX_HOME".to_owned(), "/cx".to_owned())];
         let plan = testing::plan::<Codex>(Scope::User, &context).unwrap();
-        assert_eq!(edits(&plan), [("/cx/config.toml", 8)]);
+        assert_eq!(edited_files(&plan), [("/cx/config.toml", 8)]);
     }
 
     #[test]
     fn the_user_is_told_what_keeps_the_hooks_from_running() {
         let off = "[features]\nhooks = false\n";
-        let plan = testing::plan::<Codex>(Scope::Repo, &context(&[("/home/dev/.codex/config.toml", off)])).unwrap();
+        let plan = testing::plan::<Codex>(
+            Scope::Repo,
+            &context_with_files(&[("/home/dev/.codex/config.toml", off)]),
+        )
+        .unwrap();
         assert_eq!(plan.notes.len(), 3);
         assert!(plan.notes[0].contains("/hooks"));
         assert!(plan.notes[2].contains("switched off"));

@@ -1,11 +1,8 @@
 //! Groups of our own in Droid's hooks: in `hooks.json` where there is one, in `settings.json` where that one holds
 //! hooks, else in a new `hooks.json`. Never in both.
 
-use hookhost_sdk::registration::{GroupedHook, grouped, registered_hooks};
-use hookhost_sdk::{
-    ConfigEdit, ConfigFormat, Context, Edit, Fault, FileState, Insertion, Invocation, Object, RegistrationPlan, Scope,
-    json, paths,
-};
+use hookhost_sdk::registration::{GroupedHook, grouped, registered_hooks, settings_edit, swept_hooks};
+use hookhost_sdk::{ConfigFormat, Context, Fault, FileState, Invocation, Object, RegistrationPlan, Scope, json, paths};
 
 use crate::FactoryDroid;
 
@@ -41,9 +38,12 @@ pub(crate) fn plan(invocation: &Invocation, scope: Scope, context: &Context) -> 
 
     let insertions = grouped::<FactoryDroid>(HOOKS, TIMEOUT, |_| String::new(), invocation, context);
     let edits = match (has_own, in_settings) {
-        (false, true) => vec![edit(settings, insertions)],
-        (true, true) => vec![edit(own, insertions), swept(settings)],
-        (_, false) => vec![edit(own, insertions)],
+        (false, true) => vec![settings_edit(settings, ConfigFormat::Jsonc, insertions)],
+        (true, true) => vec![
+            settings_edit(own, ConfigFormat::Jsonc, insertions),
+            swept_hooks(settings, ConfigFormat::Jsonc),
+        ],
+        (_, false) => vec![settings_edit(own, ConfigFormat::Jsonc, insertions)],
     };
     let mut notes = vec!["Restart Droid, or open /hooks in it: it reads its hooks when it starts.".to_owned()];
     if root.flag("hooksDisabled") {
@@ -62,69 +62,30 @@ fn registers(root: &Object<'_>) -> bool {
         .is_some_and(|hooks| hooks.fields().any(|(_, groups)| !groups.items().is_empty()))
 }
 
-fn edit(file: String, insertions: Vec<Insertion>) -> Edit {
-    Edit::Config(ConfigEdit {
-        file,
-        format: ConfigFormat::Jsonc,
-        insertions,
-        sweep: vec![],
-        remove_when_empty: false,
-    })
-}
-
-fn swept(file: String) -> Edit {
-    Edit::Config(ConfigEdit {
-        file,
-        format: ConfigFormat::Jsonc,
-        insertions: vec![],
-        sweep: vec![vec!["hooks".to_owned()]],
-        remove_when_empty: false,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hookhost_sdk::{Base, ContextFile, Place, testing};
+    use hookhost_sdk::Edit;
+    use hookhost_sdk::testing::{self, context_with_files, edited_files};
 
     const OWN: &str = "/home/dev/project/.factory/hooks.json";
     const SETTINGS: &str = "/home/dev/project/.factory/settings.json";
     const HOLDS_HOOKS: &str = "{ // mine\n \"hooks\": { \"claudeHooksImported\": true, \"Stop\": [{\"hooks\":[]}], } }";
 
     fn planned(files: &[(&str, &str)]) -> RegistrationPlan {
-        let mut context = testing::context();
-        context.files = files
-            .iter()
-            .map(|(path, text)| ContextFile {
-                wanted: Place {
-                    base: Base::Root,
-                    path: (*path).to_owned(),
-                },
-                path: (*path).to_owned(),
-                state: FileState::Content(text.as_bytes().to_vec()),
-            })
-            .collect();
-        testing::plan::<FactoryDroid>(Scope::Repo, &context).unwrap()
-    }
-
-    fn edits(plan: &RegistrationPlan) -> Vec<(&str, usize)> {
-        let edits = plan.edits.iter().map(|edit| match edit {
-            Edit::Config(config) => (config.file.as_str(), config.insertions.len()),
-            Edit::File(file) => (file.path.as_str(), 0),
-        });
-        edits.collect()
+        testing::plan::<FactoryDroid>(Scope::Repo, &context_with_files(files)).unwrap()
     }
 
     #[test]
     fn the_file_that_holds_the_hooks_is_followed() {
-        assert_eq!(edits(&planned(&[])), [(OWN, 7)]);
-        assert_eq!(edits(&planned(&[(SETTINGS, HOLDS_HOOKS)])), [(SETTINGS, 7)]);
+        assert_eq!(edited_files(&planned(&[])), [(OWN, 7)]);
+        assert_eq!(edited_files(&planned(&[(SETTINGS, HOLDS_HOOKS)])), [(SETTINGS, 7)]);
         assert_eq!(
-            edits(&planned(&[(SETTINGS, "{\"hooks\":{\"claudeHooksImported\":true}}")])),
+            edited_files(&planned(&[(SETTINGS, "{\"hooks\":{\"claudeHooksImported\":true}}")])),
             [(OWN, 7)]
         );
         assert_eq!(
-            edits(&planned(&[(SETTINGS, HOLDS_HOOKS), (OWN, "{}")])),
+            edited_files(&planned(&[(SETTINGS, HOLDS_HOOKS), (OWN, "{}")])),
             [(OWN, 7), (SETTINGS, 0)]
         );
     }

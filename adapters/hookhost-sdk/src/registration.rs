@@ -1,7 +1,10 @@
 //! Building registration plans from data.
 
 use crate::json::quoted;
-use crate::{Adapter, Context, Edit, Fault, InsertMode, Insertion, Invocation, OwnFile, Platform, Scope};
+use crate::{
+    Adapter, ConfigEdit, ConfigFormat, Context, Edit, Fault, InsertMode, Insertion, Invocation, OwnFile, Platform,
+    Scope,
+};
 
 /// How one event is registered in a file of grouped hooks.
 #[derive(Clone, Copy, Debug)]
@@ -127,6 +130,30 @@ pub fn settings_file(scope: Scope, in_repo: &str, in_home: &str, context: &Conte
     };
     let base = base.ok_or_else(|| Fault::Other(missing.to_owned()))?;
     Ok(crate::paths::join(base, below))
+}
+
+/// What is put into a settings file that belongs to the user.
+#[must_use]
+pub fn settings_edit(file: String, format: ConfigFormat, insertions: Vec<Insertion>) -> Edit {
+    Edit::Config(ConfigEdit {
+        file,
+        format,
+        insertions,
+        sweep: vec![],
+        remove_when_empty: false,
+    })
+}
+
+/// Takes what is ours out of the lists below `hooks`, for a file that is no longer the place for it.
+#[must_use]
+pub fn swept_hooks(file: String, format: ConfigFormat) -> Edit {
+    Edit::Config(ConfigEdit {
+        file,
+        format,
+        insertions: vec![],
+        sweep: vec![vec!["hooks".to_owned()]],
+        remove_when_empty: false,
+    })
 }
 
 /// How many hooks the manifest registers.

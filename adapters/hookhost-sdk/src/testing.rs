@@ -4,8 +4,8 @@ mod fixtures;
 mod plugin;
 
 use crate::{
-    Adapter, Companion, Context, Entry, Event, Fault, Invocation, Object, Platform, RegistrationPlan, Scope, Start,
-    Wanted,
+    Adapter, Base, Companion, Context, ContextFile, Edit, Entry, Event, Fault, FileState, Invocation, Object, Place,
+    Platform, RegistrationPlan, Scope, Start, Wanted,
 };
 
 pub use fixtures::{check_payload_fixtures, fixture_folder, wire};
@@ -24,6 +24,33 @@ pub fn context() -> Context {
         files: vec![],
         snapshots: Some("/home/dev/.local/share/hookhost/snapshots".to_owned()),
     }
+}
+
+/// The same with these files, path and text, among those that the manifest asks for.
+#[must_use]
+pub fn context_with_files(files: &[(&str, &str)]) -> Context {
+    let file = |(path, text): &(&str, &str)| ContextFile {
+        wanted: Place {
+            base: Base::Root,
+            path: (*path).to_owned(),
+        },
+        path: (*path).to_owned(),
+        state: FileState::Content(text.as_bytes().to_vec()),
+    };
+    Context {
+        files: files.iter().map(file).collect(),
+        ..context()
+    }
+}
+
+/// The files that a plan edits or writes, each with the number of insertions.
+#[must_use]
+pub fn edited_files(plan: &RegistrationPlan) -> Vec<(&str, usize)> {
+    let edits = plan.edits.iter().map(|edit| match edit {
+        Edit::Config(config) => (config.file.as_str(), config.insertions.len()),
+        Edit::File(file) => (file.path.as_str(), 0),
+    });
+    edits.collect()
 }
 
 /// The events of one payload.

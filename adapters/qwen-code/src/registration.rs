@@ -1,10 +1,8 @@
 //! Groups of our own in Qwen Code's settings.
 
 use hookhost_sdk::json::{quoted, without_comments};
-use hookhost_sdk::registration::{GroupedHook, grouped, registered_hooks, settings_file};
-use hookhost_sdk::{
-    ConfigEdit, ConfigFormat, Context, Edit, Fault, Invocation, Object, RegistrationPlan, Scope, paths,
-};
+use hookhost_sdk::registration::{GroupedHook, grouped, registered_hooks, settings_edit, settings_file};
+use hookhost_sdk::{ConfigFormat, Context, Fault, Invocation, Object, RegistrationPlan, Scope, paths};
 
 use crate::QwenCode;
 
@@ -37,13 +35,11 @@ pub(crate) fn plan(invocation: &Invocation, scope: Scope, context: &Context) -> 
         notes.push(format!("Hooks are switched off by `disableAllHooks` in {file}."));
     }
     Ok(RegistrationPlan {
-        edits: vec![Edit::Config(ConfigEdit {
+        edits: vec![settings_edit(
             file,
-            format: ConfigFormat::Jsonc,
-            insertions: grouped::<QwenCode>(HOOKS, TIMEOUT, name, invocation, context),
-            sweep: vec![],
-            remove_when_empty: false,
-        })],
+            ConfigFormat::Jsonc,
+            grouped::<QwenCode>(HOOKS, TIMEOUT, name, invocation, context),
+        )],
         hooks: registered_hooks::<QwenCode>(),
         notes,
     })
@@ -52,7 +48,7 @@ pub(crate) fn plan(invocation: &Invocation, scope: Scope, context: &Context) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hookhost_sdk::{Base, ContextFile, FileState, Place, testing};
+    use hookhost_sdk::{Edit, testing};
 
     #[test]
     fn each_hook_has_a_name_and_milliseconds() {
@@ -69,16 +65,11 @@ mod tests {
 
     #[test]
     fn the_user_is_told_of_the_switch() {
-        let mut context = testing::context();
-        let path = "/home/dev/.qwen/settings.json".to_owned();
-        context.files = vec![ContextFile {
-            wanted: Place {
-                base: Base::Home,
-                path: ".qwen/settings.json".to_owned(),
-            },
-            path,
-            state: FileState::Content(b"{ // off\n \"disableAllHooks\": true, }".to_vec()),
-        }];
+        let settings = (
+            "/home/dev/.qwen/settings.json",
+            "{ // off\n \"disableAllHooks\": true, }",
+        );
+        let context = testing::context_with_files(&[settings]);
         let plan = testing::plan::<QwenCode>(Scope::User, &context).unwrap();
         assert!(plan.notes[0].contains("disableAllHooks"));
     }
