@@ -1,6 +1,7 @@
 //! hookhost: one hook command for every coding agent.
 
 pub mod adapter;
+pub mod config;
 pub mod error;
 pub mod input;
 pub mod journal;
@@ -8,6 +9,7 @@ pub mod model;
 pub mod output;
 pub mod paths;
 pub mod program;
+pub mod redact;
 pub mod session;
 pub mod surroundings;
 pub mod wire;

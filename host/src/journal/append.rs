@@ -7,6 +7,8 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::session::store;
+
 /// How long another writer is waited for. Less than the shortest time that an agent gives its hooks.
 const PATIENCE: Duration = Duration::from_millis(1200);
 
@@ -144,7 +146,7 @@ fn open_or_make(path: &Path) -> io::Result<File> {
     match open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             if let Some(folder) = path.parent() {
-                make_folder(folder)?;
+                store::make_directory(folder)?;
             }
             open(path)
         }
@@ -163,18 +165,6 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
         options.mode(0o600).custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC);
     }
     options.open(path)
-}
-
-/// Makes a folder that only its owner can enter, and those above it that are missing.
-pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::DirBuilderExt;
-        builder.mode(0o700);
-    }
-    builder.create(path)
 }
 
 /// Waits for the lock on a file.

@@ -16,6 +16,7 @@ use super::append;
 use super::record::Record;
 use super::repeats::{self, milliseconds};
 use crate::model::EventKind;
+use crate::session::store;
 
 /// The note's name. No session's file begins with a dot.
 const NOTE: &str = ".last-start";
@@ -55,7 +56,7 @@ impl LastStart {
     /// # Errors
     /// The note cannot be opened or read.
     pub(crate) fn open(folder: &Path) -> io::Result<Self> {
-        append::make_folder(folder)?;
+        store::make_directory(folder)?;
         let mut file = append::open(&folder.join(NOTE))?;
         let _ = append::lock(&file);
         let mut text = vec![];

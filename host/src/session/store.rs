@@ -46,7 +46,10 @@ fn try_replace(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> i
 }
 
 /// Makes a directory and those above it, for the user only.
-fn make_directory(directory: &Path) -> io::Result<()> {
+///
+/// # Errors
+/// The system refuses.
+pub fn make_directory(directory: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

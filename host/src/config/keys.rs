@@ -1,0 +1,164 @@
+//! The settings there are.
+
+use super::values::{Default, Kind};
+
+pub(crate) const DISABLE: &str = "disable";
+pub(crate) const CAPTURE: &str = "capture";
+pub(crate) const EXCLUDE_AGENTS: &str = "exclude.agents";
+pub(crate) const EXCLUDE_REPOS: &str = "exclude.repos";
+/// How long a call of an adapter on the hook path may take.
+pub(crate) const HOOK_MS: &str = "limits.hook_ms";
+/// How much memory it may use.
+pub(crate) const HOOK_MEMORY_MIB: &str = "limits.hook_memory_mib";
+/// How long a reading of a transcript may take.
+pub(crate) const TRANSCRIPT_MS: &str = "limits.transcript_ms";
+/// How much memory it may use.
+pub(crate) const TRANSCRIPT_MEMORY_MIB: &str = "limits.transcript_memory_mib";
+/// How large an answer may be.
+pub(crate) const ANSWER_MIB: &str = "limits.answer_mib";
+/// The user's own secrets.
+pub(crate) const REDACT_PATTERNS: &str = "redact.patterns";
+/// Whether what looks random is taken for a secret.
+pub(crate) const REDACT_ENTROPY: &str = "redact.entropy";
+
+/// A setting.
+#[derive(Debug)]
+pub struct Key {
+    /// As it is written in the file; a dot stands between a table and what is in it.
+    pub name: &'static str,
+    /// What it can be.
+    pub kind: Kind,
+    /// What it is when nobody says.
+    pub default: Default,
+    /// What it means.
+    pub meaning: &'static str,
+}
+
+/// All settings, in the order in which they are explained.
+pub const KEYS: &[Key] = &[
+    Key {
+        name: DISABLE,
+        kind: Kind::Flag,
+        default: Default::Flag(false),
+        meaning: "The kill switch: hooks do nothing and record nothing.",
+    },
+    Key {
+        name: CAPTURE,
+        kind: Kind::Choice(&["raw", "redacted", "off"]),
+        default: Default::Text("raw"),
+        meaning: "What is kept of a payload in the journal: every byte; with secrets replaced in the payload and in the \
+                  events; nothing, only the events. Only raw payloads can be replayed exactly.",
+    },
+    Key {
+        name: EXCLUDE_AGENTS,
+        kind: Kind::Texts,
+        default: Default::Texts,
+        meaning: "Agents of which nothing is recorded, by their adapters' names.",
+    },
+    Key {
+        name: EXCLUDE_REPOS,
+        kind: Kind::Paths,
+        default: Default::Texts,
+        meaning: "Directories in which, and below which, nothing is recorded. A leading ~ is the home directory.",
+    },
+    Key {
+        name: HOOK_MS,
+        kind: Kind::Number(10, 60_000),
+        default: Default::Number(2000),
+        meaning: "How long an adapter may take for a hook, in milliseconds. The agent waits that long at most.",
+    },
+    Key {
+        name: HOOK_MEMORY_MIB,
+        kind: Kind::Number(1, 4095),
+        default: Default::Number(64),
+        meaning: "How much memory an adapter may use for a hook.",
+    },
+    Key {
+        name: TRANSCRIPT_MS,
+        kind: Kind::Number(100, 3_600_000),
+        default: Default::Number(25_000),
+        meaning: "How long an adapter may take to read a transcript, in milliseconds. Callers of the external-agent \
+                  protocol give up after 30 seconds.",
+    },
+    Key {
+        name: TRANSCRIPT_MEMORY_MIB,
+        kind: Kind::Number(1, 4095),
+        default: Default::Number(256),
+        meaning: "How much memory an adapter may use to read a transcript.",
+    },
+    Key {
+        name: ANSWER_MIB,
+        kind: Kind::Number(1, 1024),
+        default: Default::Number(10),
+        meaning: "How large an adapter's answer may be.",
+    },
+    Key {
+        name: REDACT_PATTERNS,
+        kind: Kind::Texts,
+        default: Default::Texts,
+        meaning: "Regular expressions of what else is a secret, beyond the well-known shapes of tokens.",
+    },
+    Key {
+        name: REDACT_ENTROPY,
+        kind: Kind::Flag,
+        default: Default::Flag(true),
+        meaning: "Whether long words that look random are taken for secrets.",
+    },
+];
+
+pub(crate) fn find(name: &str) -> Option<&'static Key> {
+    KEYS.iter().find(|key| key.name == name)
+}
+
+/// Whether there are settings in a table of this name.
+pub(crate) fn is_group(name: &str) -> bool {
+    KEYS.iter()
+        .any(|key| key.name.split_once('.').is_some_and(|(group, _)| group == name))
+}
+
+/// The setting that was meant, when one is spelled alike.
+pub(crate) fn nearest(name: &str) -> Option<&'static str> {
+    let by_distance = KEYS.iter().map(|key| (distance(name, key.name), key.name));
+    by_distance
+        .min()
+        .filter(|(distance, _)| *distance <= 2)
+        .map(|(_, name)| name)
+}
+
+/// How many letters have to be put in, taken out or changed.
+fn distance(one: &str, other: &str) -> usize {
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (at, letter) in one.bytes().enumerate() {
+        let mut diagonal = at;
+        let mut left = at + 1;
+        for (cell, other_letter) in row.iter_mut().skip(1).zip(other.bytes()) {
+            let changed = diagonal + usize::from(letter != other_letter);
+            diagonal = *cell;
+            left = changed.min(left + 1).min(*cell + 1);
+            *cell = left;
+        }
+        if let Some(first) = row.first_mut() {
+            *first = at + 1;
+        }
+    }
+    row.last().copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_as_far_apart_as_letters_differ() {
+        for (one, other, expected) in [
+            ("", "", 0),
+            ("a", "", 1),
+            ("", "ab", 2),
+            ("kitten", "sitting", 3),
+            ("abc", "abc", 0),
+        ] {
+            assert_eq!(distance(one, other), expected, "{one} {other}");
+            assert_eq!(distance(other, one), expected, "{other} {one}");
+        }
+    }
+}
