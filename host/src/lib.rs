@@ -4,6 +4,7 @@ pub mod adapter;
 pub mod config;
 pub mod error;
 pub mod input;
+pub mod install;
 pub mod journal;
 pub mod model;
 pub mod output;
