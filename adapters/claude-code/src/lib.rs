@@ -10,6 +10,7 @@ mod sessions;
 mod transcripts;
 
 use hookhost_sdk::lines::{JsonLines, Reading};
+use hookhost_sdk::shell::word;
 use hookhost_sdk::{
     Adapter, Capabilities, Context, Event, Fault, Hook, Invocation, Manifest, Pattern, Payload, RegistrationPlan,
     Scope, Sign, Start, TranscriptLocation,
@@ -59,6 +60,11 @@ impl Adapter for ClaudeCode {
             Hook::known("ElicitationResult", "elicitation-result"),
         ],
         env: &[sessions::CONFIG_DIR, sessions::PROJECT_DIR_NAME],
+        wanted_files: &[
+            Sign::Repo(registration::SETTINGS),
+            Sign::Env(sessions::CONFIG_DIR, "settings.json"),
+            Sign::Home(".claude/settings.json"),
+        ],
         presence: &[
             Sign::Repo(".claude"),
             Sign::Env(sessions::CONFIG_DIR, "settings.json"),
@@ -106,7 +112,7 @@ impl Adapter for ClaudeCode {
     }
 
     fn resume_command(&self, id: &str) -> Result<String, Fault> {
-        Ok(format!("claude --resume {id}"))
+        Ok(format!("claude --resume {}", word(id)))
     }
 
     fn subagent_transcripts(

@@ -1,11 +1,12 @@
 //! How Claude Code is told to run our command.
 
-use hookhost_sdk::registration::{GroupedHook, grouped};
-use hookhost_sdk::{
-    Adapter, ConfigEdit, ConfigFormat, Context, Edit, Fault, Invocation, RegistrationPlan, Scope, paths,
-};
+use hookhost_sdk::registration::{GroupedHook, grouped, is_set, registered_hooks, settings_edit, settings_file};
+use hookhost_sdk::{Adapter, ConfigFormat, Context, Fault, Invocation, RegistrationPlan, Scope, paths};
 
 use crate::sessions;
+
+/// The file of a repository that its users share.
+pub(crate) const SETTINGS: &str = ".claude/settings.json";
 
 /// `Task` is what the tool was called before 2.1.63.
 const AGENT_TOOLS: &str = "Task|Agent";
@@ -30,45 +31,38 @@ pub(crate) fn plan<A: Adapter>(
     scope: Scope,
     context: &Context,
 ) -> Result<RegistrationPlan, Fault> {
-    let file = settings_file(scope, context)?;
+    let file = match scope {
+        Scope::Repo => settings_file(scope, SETTINGS, "", context)?,
+        Scope::User => paths::join(&sessions::config_dir(context)?, "settings.json"),
+    };
     // On Windows the command runs in Git Bash.
     let invocation = Invocation {
         cmd: invocation.posix.clone(),
         ..invocation.clone()
     };
-    let insertions = grouped::<A>(HOOKS, TIMEOUT, |_| String::new(), &invocation, context);
-    Ok(RegistrationPlan {
-        edits: vec![Edit::Config(ConfigEdit {
-            file,
-            format: ConfigFormat::Jsonc,
-            insertions,
-            sweep: vec![vec!["hooks".to_owned()]],
-            remove_when_empty: false,
-        })],
-        hooks: u32::try_from(HOOKS.len()).unwrap_or_default(),
-        notes: match scope {
-            Scope::Repo => vec![
-                "Claude Code runs a repository's hooks in interactive sessions once its folder is trusted.".to_owned(),
-            ],
-            Scope::User => vec![],
-        },
-    })
-}
-
-fn settings_file(scope: Scope, context: &Context) -> Result<String, Fault> {
-    match scope {
-        Scope::Repo => {
-            let root = context.repo_root.as_deref().or(context.cwd.as_deref());
-            let root = root.ok_or_else(|| Fault::Other("not in a repository".to_owned()))?;
-            Ok(paths::join(&paths::join(root, ".claude"), "settings.json"))
-        }
-        Scope::User => Ok(paths::join(&sessions::config_dir(context)?, "settings.json")),
+    let mut notes = vec![];
+    if scope == Scope::Repo {
+        notes.push(
+            "Claude Code runs a repository's hooks in interactive sessions once its folder is trusted.".to_owned(),
+        );
     }
+    if is_set("disableAllHooks", &file, context) {
+        notes.push(format!("Hooks are switched off by `disableAllHooks` in {file}."));
+    }
+    Ok(RegistrationPlan {
+        edits: vec![settings_edit(
+            file,
+            ConfigFormat::Jsonc,
+            grouped::<A>(HOOKS, TIMEOUT, |_| String::new(), &invocation, context),
+        )],
+        hooks: registered_hooks::<A>(),
+        notes,
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use hookhost_sdk::testing::{context, plan};
+    use hookhost_sdk::testing::{context, context_with_files, plan};
     use hookhost_sdk::{Adapter, Context, Edit, InsertMode, Json, Platform, Scope};
 
     use crate::ClaudeCode;
@@ -119,6 +113,16 @@ mod tests {
         context.env.clear();
         context.home = None;
         plan::<ClaudeCode>(Scope::User, &context).unwrap_err();
+    }
+
+    #[test]
+    fn the_user_is_told_that_hooks_are_switched_off() {
+        let notes = |settings: &str| {
+            let context = context_with_files(&[("/home/dev/project/.claude/settings.json", settings)]);
+            plan::<ClaudeCode>(Scope::Repo, &context).unwrap().notes.len()
+        };
+        assert_eq!(notes("{}"), 1);
+        assert_eq!(notes("{ \"disableAllHooks\": true, /* for now */ }"), 2);
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! Building registration plans from data.
 
-use crate::json::quoted;
+use crate::json::{quoted, without_comments};
 use crate::{
-    Adapter, ConfigEdit, ConfigFormat, Context, Edit, Fault, InsertMode, Insertion, Invocation, OwnFile, Platform,
-    Scope,
+    Adapter, ConfigEdit, ConfigFormat, Context, Edit, Fault, InsertMode, Insertion, Invocation, Object, OwnFile,
+    Platform, Scope, paths,
 };
 
 /// How one event is registered in a file of grouped hooks.
@@ -129,7 +129,16 @@ pub fn settings_file(scope: Scope, in_repo: &str, in_home: &str, context: &Conte
         Scope::User => (context.home.as_deref(), in_home, "the home directory is not known"),
     };
     let base = base.ok_or_else(|| Fault::Other(missing.to_owned()))?;
-    Ok(crate::paths::join(base, below))
+    Ok(paths::join(base, below))
+}
+
+/// Whether a settings file that the manifest asked for has a flag set at its root.
+#[must_use]
+pub fn is_set(flag: &str, file: &str, context: &Context) -> bool {
+    paths::wanted_text(context, file).is_some_and(|text| {
+        let plain = without_comments(&text);
+        Object::parse(&plain).is_ok_and(|settings| settings.flag(flag))
+    })
 }
 
 /// What is put into a settings file that belongs to the user.

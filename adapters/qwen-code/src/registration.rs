@@ -1,8 +1,8 @@
 //! Groups of our own in Qwen Code's settings.
 
-use hookhost_sdk::json::{quoted, without_comments};
-use hookhost_sdk::registration::{GroupedHook, grouped, registered_hooks, settings_edit, settings_file};
-use hookhost_sdk::{ConfigFormat, Context, Fault, Invocation, Object, RegistrationPlan, Scope, paths};
+use hookhost_sdk::json::quoted;
+use hookhost_sdk::registration::{GroupedHook, grouped, is_set, registered_hooks, settings_edit, settings_file};
+use hookhost_sdk::{ConfigFormat, Context, Fault, Invocation, RegistrationPlan, Scope};
 
 use crate::QwenCode;
 
@@ -23,15 +23,11 @@ const HOOKS: &[GroupedHook] = &[
 pub(crate) fn plan(invocation: &Invocation, scope: Scope, context: &Context) -> Result<RegistrationPlan, Fault> {
     let file = settings_file(scope, ".qwen/settings.json", ".qwen/settings.json", context)?;
     let name = |hook: &str| format!("\"name\":{}", quoted(&format!("hookhost-{hook}")));
-    let switched_off = paths::wanted_text(context, &file).is_some_and(|text| {
-        let plain = without_comments(&text);
-        Object::parse(&plain).is_ok_and(|settings| settings.flag("disableAllHooks"))
-    });
     let mut notes = vec![];
     if scope == Scope::Repo {
         notes.push("Qwen Code reads a repository's settings only in a folder that you trust.".to_owned());
     }
-    if switched_off {
+    if is_set("disableAllHooks", &file, context) {
         notes.push(format!("Hooks are switched off by `disableAllHooks` in {file}."));
     }
     Ok(RegistrationPlan {
