@@ -234,12 +234,15 @@ impl<'r, 'a> Line<'r, 'a> {
         {
             let replaced = prompts.drain(at..).next();
             if let Some(replaced) = replaced {
-                self.push(Item::Rewind(Rewind {
+                let mut entry = self.entry(Item::Rewind(Rewind {
                     record_id: replaced.id,
                     inclusive: true,
                     // What became of the files is the user's choice, which no line tells.
                     restores_files: false,
                 }));
+                // It goes back to before this line, which stands.
+                entry.record_id = None;
+                self.out.push(entry);
             }
         }
         self.reader.prompts.push(Prompt { id, parent_id });
