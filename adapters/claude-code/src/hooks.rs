@@ -16,15 +16,16 @@ const NOT_OUR_PATH: When = When::Not(&When::Below("transcript_path", &[".claude"
 const MAPPING: Mapping = Mapping {
     strangers: &[
         // Cursor and Augment.
-        &[When::Has("conversation_id")],
         &[When::Has("cursor_version")],
+        &[When::Has("conversation_id"), NOT_OUR_PATH],
         &[When::CamelCase("hook_event_name")],
         // Copilot CLI, Qwen Code, Gemini CLI, Grok Build: Claude Code sends no time and always its own path.
         &[When::Has("timestamp"), NOT_OUR_PATH],
         // Codex.
         &[When::Has("turn_id"), NOT_OUR_PATH],
         // Factory Droid.
-        &[When::Begins("permission_mode", &["off", "spec", "auto-"])],
+        &[When::Is("permission_mode", &["off", "spec"])],
+        &[When::Begins("permission_mode", &["auto-"])],
         &[When::Below(
             "transcript_path",
             &[
