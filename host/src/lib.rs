@@ -1,8 +1,11 @@
 //! hookhost: one hook command for every coding agent.
 
 pub mod adapter;
+pub mod cli;
+pub mod commands;
 pub mod config;
 pub mod error;
+pub mod format;
 pub mod input;
 pub mod install;
 pub mod journal;
@@ -11,6 +14,7 @@ pub mod output;
 pub mod paths;
 pub mod program;
 pub mod redact;
+pub mod replay;
 pub mod session;
 pub mod surroundings;
 pub mod wire;

@@ -14,6 +14,7 @@ use serde_json::value::RawValue;
 
 use crate::error::{Error, Result};
 use crate::model::{Capabilities, Description, Event, EventKind};
+use crate::session::compact::{Content, Message, Part};
 
 /// The version of the protocol.
 pub const PROTOCOL_VERSION: u32 = 1;
@@ -111,10 +112,7 @@ impl Serialize for EventJson<'_> {
         text("task_description", &event.task_description)?;
         text("response_message", &event.response_message)?;
         if let Some(input) = event.tool_input.as_deref().filter(|input| !input.is_empty()) {
-            match serde_json::from_str::<&RawValue>(input) {
-                Ok(raw) => map.serialize_entry("tool_input", raw)?,
-                Err(_) => map.serialize_entry("tool_input", input)?,
-            }
+            map.serialize_entry("tool_input", &RawOrText(input))?;
         }
         if !event.metadata.is_empty() {
             map.serialize_entry("metadata", &Metadata(&event.metadata))?;
@@ -332,6 +330,121 @@ pub fn read_chunks(text: &str) -> Result<Vec<u8>> {
         whole.extend(from_base64(&chunk, "a chunk")?);
     }
     Ok(whole)
+}
+
+/// Bytes as the protocol writes them.
+#[must_use]
+pub fn base64(bytes: &[u8]) -> String {
+    STANDARD.encode(bytes)
+}
+
+/// A compact transcript: a message a line.
+///
+/// # Errors
+/// A message cannot be written as JSON.
+pub fn compact_lines(agent: &str, cli_version: &str, messages: &[Message]) -> Result<String> {
+    let mut lines = String::new();
+    for message in messages {
+        let line = serde_json::to_string(&MessageJson::of(agent, cli_version, message))
+            .map_err(|error| Error::input("a message cannot be written as JSON").because(error))?;
+        // Inputs of tools are written as they came, and can have line ends between their values.
+        lines.push_str(&line.replace(['\n', '\r'], " "));
+        lines.push('\n');
+    }
+    Ok(lines)
+}
+
+#[derive(Serialize)]
+struct MessageJson<'a> {
+    v: u32,
+    agent: &'a str,
+    cli_version: &'a str,
+    r#type: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ts: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a str>,
+    content: Vec<PartJson<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum PartJson<'a> {
+    User {
+        text: &'a str,
+    },
+    Text {
+        r#type: &'static str,
+        text: &'a str,
+    },
+    Tool {
+        r#type: &'static str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<&'a str>,
+        name: &'a str,
+        input: RawOrText<'a>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        result: Option<ResultJson<'a>>,
+    },
+}
+
+#[derive(Serialize)]
+struct ResultJson<'a> {
+    output: &'a str,
+    status: &'static str,
+}
+
+/// JSON text as it came; what is no JSON becomes a text.
+struct RawOrText<'a>(&'a str);
+
+impl Serialize for RawOrText<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match serde_json::from_str::<&RawValue>(self.0) {
+            Ok(raw) => raw.serialize(serializer),
+            Err(_) => serializer.serialize_str(self.0),
+        }
+    }
+}
+
+impl<'a> MessageJson<'a> {
+    fn of(agent: &'a str, cli_version: &'a str, message: &'a Message) -> Self {
+        let (r#type, content) = match &message.content {
+            Content::User(texts) => ("user", texts.iter().map(|text| PartJson::User { text }).collect()),
+            Content::Assistant(parts) => ("assistant", parts.iter().map(PartJson::of).collect()),
+        };
+        Self {
+            v: 1,
+            agent,
+            cli_version,
+            r#type,
+            ts: message.time.as_deref(),
+            id: message.id.as_deref(),
+            content,
+        }
+    }
+}
+
+impl<'a> PartJson<'a> {
+    fn of(part: &'a Part) -> Self {
+        match part {
+            Part::Text(text) => Self::Text { r#type: "text", text },
+            Part::Tool {
+                id,
+                name,
+                input,
+                result,
+            } => Self::Tool {
+                r#type: "tool_use",
+                id: id.as_deref(),
+                name,
+                input: RawOrText(input),
+                result: result.as_ref().map(|outcome| ResultJson {
+                    output: &outcome.output,
+                    status: if outcome.is_error { "error" } else { "success" },
+                }),
+            },
+        }
+    }
 }
 
 /// Base64 with or without padding: writers differ, and nothing is lost by taking both.

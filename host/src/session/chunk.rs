@@ -3,16 +3,16 @@
 use std::io::{self, Read};
 
 /// The pieces of what `source` holds, none longer than `max` bytes. Their bytes in order are those of the source.
-pub struct Chunks<'a> {
-    source: &'a mut dyn Read,
+pub struct Chunks<R> {
+    source: R,
     max: usize,
     waiting: Vec<u8>,
     is_at_end: bool,
 }
 
-impl<'a> Chunks<'a> {
+impl<R: Read> Chunks<R> {
     /// Cuts what `source` holds; a `max` of 0 is taken as 1.
-    pub fn new(source: &'a mut dyn Read, max: usize) -> Self {
+    pub fn new(source: R, max: usize) -> Self {
         Self {
             source,
             max: max.max(1),
@@ -24,14 +24,17 @@ impl<'a> Chunks<'a> {
     fn fill(&mut self) -> io::Result<()> {
         // One byte more than fits tells whether the piece is the last one.
         let wanted = self.max.saturating_add(1).saturating_sub(self.waiting.len());
-        let mut source = (&mut *self.source).take(wanted as u64);
-        let came = source.read_to_end(&mut self.waiting)?;
+        let came = self
+            .source
+            .by_ref()
+            .take(wanted as u64)
+            .read_to_end(&mut self.waiting)?;
         self.is_at_end = came < wanted;
         Ok(())
     }
 }
 
-impl Iterator for Chunks<'_> {
+impl<R: Read> Iterator for Chunks<R> {
     type Item = io::Result<Vec<u8>>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -72,8 +75,7 @@ mod tests {
     use super::*;
 
     fn chunks(bytes: &[u8], max: usize) -> Vec<Vec<u8>> {
-        let mut source = bytes;
-        Chunks::new(&mut source, max).map(Result::unwrap).collect()
+        Chunks::new(bytes, max).map(Result::unwrap).collect()
     }
 
     #[test]

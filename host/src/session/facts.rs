@@ -43,6 +43,8 @@ pub struct Facts {
 /// A subagent that a tool call started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubagentLink {
+    /// Where the call stands.
+    pub offset: u64,
     /// The call.
     pub tool_use_id: String,
     /// The subagent's own id, once the result has told.
@@ -142,7 +144,7 @@ impl Collector {
             }
             Item::ToolCall(call) if counts => {
                 if let Some(started) = &call.subagent {
-                    self.subagent_started(&call.id, started.clone());
+                    self.subagent_started(entry.offset, &call.id, started.clone());
                 }
                 self.files.call(seq, entry.offset, call);
             }
@@ -217,8 +219,9 @@ impl Collector {
         }
     }
 
-    fn subagent_started(&mut self, tool_use_id: &str, call: SubagentCall) {
+    fn subagent_started(&mut self, offset: u64, tool_use_id: &str, call: SubagentCall) {
         let link = SubagentLink {
+            offset,
             tool_use_id: tool_use_id.to_owned(),
             subagent_id: None,
             call,

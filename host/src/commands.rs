@@ -1,0 +1,109 @@
+//! The commands: one file each, those of the protocol one file a group. They give back what is to be written.
+
+pub mod protocol;
+mod replay;
+
+use std::io::{self, Write};
+
+use clap::Subcommand;
+use serde::Serialize;
+
+use crate::cli::{Selection, Words};
+use crate::error::{Error, ErrorKind, Result};
+
+/// What a command answers.
+pub struct Output {
+    /// What goes to stdout.
+    pub body: Body,
+    /// What goes to stderr, for a person.
+    pub note: Option<String>,
+    /// The answer was found, and it is a bad one: the exit code is 1.
+    pub failed: bool,
+}
+
+/// What goes to stdout.
+pub enum Body {
+    /// Nothing.
+    Nothing,
+    /// These bytes.
+    Bytes(Vec<u8>),
+    /// More than should be in memory at once.
+    Stream(Writing),
+}
+
+/// Writes an answer.
+pub type Writing = Box<dyn FnOnce(&mut dyn Write) -> io::Result<()>>;
+
+impl Output {
+    /// No answer is the answer.
+    #[must_use]
+    pub fn nothing() -> Self {
+        Self::of(Body::Nothing)
+    }
+
+    /// Bytes as they are.
+    #[must_use]
+    pub fn bytes(bytes: Vec<u8>) -> Self {
+        Self::of(Body::Bytes(bytes))
+    }
+
+    /// One JSON value and a line end.
+    ///
+    /// # Errors
+    /// It cannot be written as JSON.
+    pub fn json(value: &impl Serialize) -> Result<Self> {
+        let mut bytes = serde_json::to_vec(value)
+            .map_err(|error| Error::new(ErrorKind::System, "cannot write the answer as JSON").because(error))?;
+        bytes.push(b'\n');
+        Ok(Self::bytes(bytes))
+    }
+
+    /// What `write` writes.
+    #[must_use]
+    pub fn stream(write: impl FnOnce(&mut dyn Write) -> io::Result<()> + 'static) -> Self {
+        Self::of(Body::Stream(Box::new(write)))
+    }
+
+    fn of(body: Body) -> Self {
+        Self {
+            body,
+            note: None,
+            failed: false,
+        }
+    }
+
+    /// With something for a person beside the answer.
+    #[must_use]
+    pub fn with_note(mut self, note: String) -> Self {
+        self.note = Some(note);
+        self
+    }
+}
+
+/// All commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Replay(replay::ReplayArgs),
+    #[command(flatten)]
+    Protocol(protocol::Request),
+}
+
+impl Command {
+    pub(crate) fn run(self, selection: &Selection) -> Result<Output> {
+        match self {
+            Self::Replay(args) => replay::run(&args, selection),
+            Self::Protocol(command) => command.run(selection),
+        }
+    }
+}
+
+/// Runs a command that agents wait for, when the arguments say so plainly, and gives back the exit code.
+pub(crate) fn run_early(words: &Words<'_>) -> Option<u8> {
+    if words.is_unclear {
+        return None;
+    }
+    match words.command?.to_str()? {
+        "parse-hook" => protocol::hooks::run_early(words),
+        _ => None,
+    }
+}

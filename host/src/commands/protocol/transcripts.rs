@@ -1,0 +1,222 @@
+//! What a transcript says: position, files, prompts, summary, tokens.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use serde_json::json;
+
+use super::Call;
+use super::sessions::RefArgs;
+use crate::adapter::ReadingStart;
+use crate::commands::Output;
+use crate::error::Result;
+use crate::input::Stdin;
+use crate::model::{Context, Wanted};
+use crate::session::TokenTotals;
+use crate::session::facts::{Collector, Facts};
+use crate::session::transcript::{self, Transcript};
+use crate::wire::TokenUsage;
+
+/// How long `prepare-transcript` waits at most.
+const PREPARE_LIMIT: Duration = Duration::from_secs(3);
+
+/// How long a transcript without an end mark has to stand still to count as complete.
+const STILL: Duration = Duration::from_millis(400);
+
+/// Which transcript.
+#[derive(Debug, Args)]
+pub(crate) struct PathArgs {
+    /// The transcript's path
+    #[arg(long, value_name = "PATH")]
+    path: String,
+}
+
+/// Which transcript, and from where on.
+#[derive(Debug, Args)]
+pub(crate) struct PathOffsetArgs {
+    /// The transcript's path
+    #[arg(long, value_name = "PATH")]
+    path: String,
+    #[command(flatten)]
+    from: OffsetArgs,
+}
+
+/// Which transcript, and from where on.
+#[derive(Debug, Args)]
+pub(crate) struct RefOffsetArgs {
+    #[command(flatten)]
+    transcript: RefArgs,
+    #[command(flatten)]
+    from: OffsetArgs,
+}
+
+/// From where on.
+#[derive(Debug, Args)]
+pub(crate) struct OffsetArgs {
+    /// A position that get-transcript-position gave earlier
+    #[arg(long, value_name = "POSITION")]
+    pub(super) offset: u64,
+}
+
+pub(super) fn position(call: &mut Call, args: &PathArgs) -> Result<Output> {
+    analyzer(call)?;
+    let context = call.context()?;
+    let found = by_path(call, &args.path, &context)?;
+    let position = if found.path.exists() || !found.is_file() {
+        read_facts(call, &found, 0, Wanted::default(), &context)?.1
+    } else {
+        0
+    };
+    Output::json(&json!({ "position": position }))
+}
+
+pub(super) fn files(call: &mut Call, args: &PathOffsetArgs) -> Result<Output> {
+    analyzer(call)?;
+    let context = call.context()?;
+    let found = by_path(call, &args.path, &context)?;
+    let wanted = Wanted {
+        files: true,
+        ..Wanted::default()
+    };
+    let (facts, position) = read_facts(call, &found, args.from.offset, wanted, &context)?;
+    Output::json(&json!({ "files": facts.files.touched, "current_position": position }))
+}
+
+pub(super) fn prompts(call: &mut Call, args: &RefOffsetArgs) -> Result<Output> {
+    analyzer(call)?;
+    let context = call.context()?;
+    let found = call.transcript(&args.transcript.session_ref, &context)?;
+    let wanted = Wanted {
+        prompts: true,
+        ..Wanted::default()
+    };
+    let (facts, _) = read_facts(call, &found, args.from.offset, wanted, &context)?;
+    Output::json(&json!({ "prompts": facts.prompts }))
+}
+
+pub(super) fn summary(call: &mut Call, args: &RefArgs) -> Result<Output> {
+    analyzer(call)?;
+    let context = call.context()?;
+    let found = call.transcript(&args.session_ref, &context)?;
+    let wanted = Wanted {
+        texts: true,
+        ..Wanted::default()
+    };
+    let (facts, _) = read_facts(call, &found, 0, wanted, &context)?;
+    let has_summary = facts.summary.is_some();
+    Output::json(&json!({ "summary": facts.summary.unwrap_or_default(), "has_summary": has_summary }))
+}
+
+pub(super) fn tokens(call: &mut Call, args: &OffsetArgs) -> Result<Output> {
+    call.claims("token_calculator", |claimed| claimed.token_calculator)?;
+    let context = call.context()?;
+    let wanted = Wanted {
+        tokens: true,
+        ..Wanted::default()
+    };
+    let facts = read_stdin(call, args.offset, wanted, &context)?;
+    Output::json(&usage(facts.tokens, facts.subagent_tokens))
+}
+
+pub(super) fn prepare(call: &mut Call, args: &RefArgs) -> Result<Output> {
+    call.claims("transcript_preparer", |claimed| claimed.transcript_preparer)?;
+    let context = call.context()?;
+    let found = call.transcript(&args.session_ref, &context)?;
+    if found.is_file() {
+        wait_for(call, &found, &context)?;
+    } else {
+        found.fetch(&context)?;
+    }
+    Ok(Output::nothing())
+}
+
+/// What a transcript says from an offset on, and where it ends.
+pub(super) fn read_facts(
+    call: &mut Call,
+    found: &Transcript,
+    from: u64,
+    wanted: Wanted,
+    context: &Context,
+) -> Result<(Facts, u64)> {
+    let mut file = found.open(context)?;
+    collect(call, found.start(wanted), &mut file, from, context)
+}
+
+/// What the transcript on stdin says from an offset on.
+pub(super) fn read_stdin(call: &mut Call, from: u64, want: Wanted, context: &Context) -> Result<Facts> {
+    let start = ReadingStart {
+        want,
+        ..ReadingStart::default()
+    };
+    Ok(collect(call, start, &mut Stdin::default(), from, context)?.0)
+}
+
+fn collect(
+    call: &mut Call,
+    start: ReadingStart,
+    bytes: &mut dyn Read,
+    from: u64,
+    context: &Context,
+) -> Result<(Facts, u64)> {
+    let mut collector = Collector::new(from, Call::repo_paths(context));
+    let position = transcript::read(call.adapter.as_mut(), start, bytes, |entry| collector.add(entry))?;
+    Ok((collector.finish(), position))
+}
+
+/// Token sums as the protocol writes them.
+pub(super) fn usage(main: TokenTotals, subagents: Option<TokenTotals>) -> TokenUsage {
+    TokenUsage {
+        input_tokens: main.input,
+        cache_creation_tokens: main.cache_creation,
+        cache_read_tokens: main.cache_read,
+        output_tokens: main.output,
+        api_call_count: main.calls,
+        subagent_tokens: subagents.map(|subagents| Box::new(usage(subagents, None))),
+    }
+}
+
+fn analyzer(call: &mut Call) -> Result<()> {
+    call.claims("transcript_analyzer", |claimed| claimed.transcript_analyzer)
+}
+
+/// A path is a session ref; a person may also give one that is relative to the working directory.
+fn by_path(call: &mut Call, path: &str, context: &Context) -> Result<Transcript> {
+    let is_relative = !path.is_empty() && !Path::new(path).is_absolute();
+    match std::path::absolute(path) {
+        Ok(absolute) if is_relative && absolute.is_file() => call.transcript(&absolute.to_string_lossy(), context),
+        _ => call.transcript(path, context),
+    }
+}
+
+/// Waits until the transcript stands still, at once when its last turn has ended. Time is short, so a transcript that
+/// goes on growing is no failure.
+fn wait_for(call: &mut Call, found: &Transcript, context: &Context) -> Result<()> {
+    let deadline = Instant::now() + PREPARE_LIMIT;
+    let mut seen = None;
+    let mut since = Instant::now();
+    loop {
+        let state = state(&found.path);
+        if state != seen {
+            seen = state;
+            since = Instant::now();
+            if state.is_some() && read_facts(call, found, 0, Wanted::default(), context)?.0.turn_ended {
+                return Ok(());
+            }
+        }
+        let is_still = seen.is_some() && since.elapsed() >= STILL;
+        if is_still || Instant::now() >= deadline {
+            // Says why, when there is no file.
+            return found.open(context).map(|_: File| ());
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// What changes when a file is written to. `None`: there is none.
+fn state(path: &Path) -> Option<(u64, Option<std::time::SystemTime>)> {
+    let metadata = std::fs::metadata(path).ok()?;
+    Some((metadata.len(), metadata.modified().ok()))
+}

@@ -1,0 +1,3 @@
+//! What answers for people look like. Makes text of data; nothing here reads or writes.
+
+pub mod table;
