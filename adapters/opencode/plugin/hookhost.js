@@ -13,6 +13,16 @@ const LONGEST_MESSAGE = 8192;
 
 // __HOOKHOST_CALL__
 
+const runAllAtExit = (enders) => {
+  process.on("exit", () => {
+    for (const end of enders) end();
+  });
+  return enders;
+};
+
+// One listener for all plugins of ours in this process: of too many the runtime would complain aloud.
+const enders = (globalThis[Symbol.for("hookhost.enders")] ??= runAllAtExit(new Set()));
+
 export const HookhostPlugin = async (context) => {
   const { client, directory, worktree } = context ?? {};
   const loadedAt = Date.now();
@@ -161,7 +171,8 @@ export const HookhostPlugin = async (context) => {
     if (info.role === "assistant" && info.summary !== true) {
       session.answers.add(info.id);
       session.model = info.modelID ?? session.model;
-    } else if (info.role === "user" && info.id !== session.prompted) {
+    } else if (info.role === "user" && info.id !== session.prompted && !(info.time?.created < loadedAt)) {
+      // A fork repeats the messages of the session that it was made from: those are older.
       session.asked = info.id;
     }
   };
@@ -215,6 +226,23 @@ export const HookhostPlugin = async (context) => {
     }
   };
 
+  const endAll = (event, body) => {
+    for (const session of sessions.values()) {
+      if (session.opened) sendAtOnce(event.type, envelope(event.type, "event", session, { event, ...body }));
+    }
+    sessions.clear();
+  };
+
+  // `opencode run` exits without disposing of anything.
+  const onExit = () => {
+    try {
+      endAll({ type: "server.instance.disposed", properties: { directory } }, { reason: "exit" });
+    } catch {
+      // Nothing that OpenCode should hear of.
+    }
+  };
+  enders.add(onExit);
+
   const onEvent = async (event) => {
     const properties = event?.properties ?? {};
     switch (event?.type) {
@@ -254,10 +282,8 @@ export const HookhostPlugin = async (context) => {
       }
       case "server.instance.disposed":
         if (properties.directory && directory && properties.directory !== directory) break;
-        for (const session of sessions.values()) {
-          if (session.opened) sendAtOnce(event.type, envelope(event.type, "event", session, { event }));
-        }
-        sessions.clear();
+        endAll(event, {});
+        enders.delete(onExit);
         break;
     }
   };

@@ -144,8 +144,11 @@ impl<'a> Signal<'a> {
             // Comes beside `session.status`, which builds before it do not have.
             "session.idle" if !is_child && self.payload.flag("no_session_status") => self.turn_end(context),
             "session.compacted" if !is_child => self.main(EventKind::Compaction, context),
-            "session.deleted" if !is_child => Some(self.session_end("deleted", context)?),
-            "server.instance.disposed" if !is_child => Some(self.session_end("disposed", context)?),
+            "session.deleted" if !is_child => self.session_end("deleted", context),
+            "server.instance.disposed" if !is_child => {
+                let reason = self.payload.text("reason");
+                self.session_end(reason.as_deref().unwrap_or("disposed"), context)
+            }
             "tool.execute.before" if self.is_task() => {
                 let args = self.output.object("args").or_else(|| self.input.object("args"))?;
                 let mut event = self.subagent(EventKind::SubagentStart, &args, context)?;

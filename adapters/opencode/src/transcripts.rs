@@ -61,12 +61,15 @@ impl DocumentReader for Export {
             return 0;
         }
         out.push(session(&info));
+        let begun = created(&info);
         let messages: Vec<_> = list.into_iter().map(Message::of).collect();
         let revert = info.object("revert").unwrap_or_default();
         let (reverted, reverted_part) = (revert.id(&["messageID"]), revert.id(&["partID"]));
         let mut taken_back: Option<String> = None;
         for (index, message) in messages.iter().enumerate() {
             let mut reading = Reading::new(index as u64, message, self.want);
+            // A fork begins with copies of the messages of the session that it was made from.
+            reading.inherited = begun.zip(created(&message.info)).is_some_and(|(begun, at)| at < begun);
             if message.id.is_some() && message.id == reverted {
                 reading.cut_at = reverted_part.clone();
                 taken_back = match reverted_part {
@@ -91,6 +94,11 @@ impl DocumentReader for Export {
         }
         messages.len() as u64
     }
+}
+
+/// When a session or a message was made, in milliseconds.
+fn created(info: &Object<'_>) -> Option<u64> {
+    info.object("time")?.get("created")?.count()
 }
 
 fn session(info: &Object<'_>) -> Entry {
@@ -155,6 +163,8 @@ struct Reading<'m, 'a> {
     time: Option<String>,
     /// From this part on only what was billed counts.
     cut_at: Option<String>,
+    /// The message was copied from another session.
+    inherited: bool,
     out: Vec<Entry>,
 }
 
@@ -168,6 +178,7 @@ impl<'m, 'a> Reading<'m, 'a> {
             model: message.info.id(&["modelID"]),
             time: times.get("created").and_then(time::of),
             cut_at: None,
+            inherited: false,
             out: vec![],
         }
     }
@@ -180,6 +191,7 @@ impl<'m, 'a> Reading<'m, 'a> {
         let mut entry = Entry::new(self.index, item);
         entry.record_id.clone_from(&self.message.id);
         entry.time = time;
+        entry.inherited = self.inherited;
         self.out.push(entry);
     }
 

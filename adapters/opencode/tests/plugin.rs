@@ -109,6 +109,7 @@ fn builds_without_newer_signals_are_understood() -> Result<(), String> {
             "start ses_main -",
             "turn ses_main Add a greet module.",
             "turn-end ses_main m Done.",
+            "end ses_main exit",
         ]
     );
     Ok(())

@@ -18,7 +18,7 @@ const TOOLS: &[Rule] = &[
     Rule::new(&["write"], Effect::File(FileOp::Write, PATH)),
     Rule::new(&["edit"], Effect::File(FileOp::Modify, PATH)),
     Rule::new(
-        &["bash"],
+        &["bash", "powershell"],
         Effect::Shell {
             command: &["command"],
             cwd: &[],
