@@ -56,13 +56,17 @@ impl Branches {
 
     pub(crate) fn rewind(&mut self, rewind: &Rewind) {
         let id = hash(&rewind.record_id);
-        if let Some(at) = self.marks.iter().rposition(|mark| mark.id == id) {
-            let start = Seq::try_from(at).unwrap_or(Seq::MAX);
-            let first = if rewind.inclusive {
-                start
-            } else {
-                start.saturating_add(1)
-            };
+        // A record that was written again under its id goes from its first place on, or stays in all of them. What
+        // was taken back before under this id was another one.
+        let stands = |at: &Seq| !self.taken_back.iter().any(|range| range.records.contains(at));
+        let places = (0..).zip(&self.marks).filter(|(_, mark)| mark.id == id);
+        let mut places = places.map(|(at, _)| at).filter(stands);
+        let first = if rewind.inclusive {
+            places.next()
+        } else {
+            places.last().map(|at| at.saturating_add(1))
+        };
+        if let Some(first) = first {
             self.taken_back.push(TakenBack {
                 records: first..self.end(),
                 with_files: rewind.restores_files,
@@ -179,6 +183,43 @@ mod tests {
     fn going_back_to_an_abandoned_branch_revives_it() {
         let records = [("a", None), ("b", Some("a")), ("c", Some("a")), ("d", Some("b"))];
         assert_eq!(standing(&records), [true, true, false, true]);
+    }
+
+    #[test]
+    fn a_record_that_was_written_again_is_taken_back_in_all_its_places() {
+        let taken_back = |ids: &[&str], rewinds: &[(usize, &str, bool)]| {
+            let mut branches = Branches::default();
+            for (at, id) in ids.iter().enumerate() {
+                for (_, record_id, inclusive) in rewinds.iter().filter(|(before, ..)| *before == at) {
+                    branches.rewind(&Rewind {
+                        record_id: (*record_id).to_owned(),
+                        inclusive: *inclusive,
+                        restores_files: true,
+                    });
+                }
+                branches.record(&Entry {
+                    offset: at as u64,
+                    time: None,
+                    record_id: Some((*id).to_owned()),
+                    parent_id: None,
+                    subagent: None,
+                    inherited: false,
+                    item: Item::Note,
+                });
+            }
+            let standing = branches.standing();
+            let stand = |at: usize| standing.holds(Seq::try_from(at).unwrap());
+            (0..ids.len()).filter(|at| !stand(*at)).collect::<Vec<_>>()
+        };
+        let ids = ["a", "b", "b", "c", "rewind"];
+        assert_eq!(taken_back(&ids, &[(4, "b", true)]), [1, 2, 3]);
+        assert_eq!(taken_back(&ids, &[(4, "b", false)]), [3]);
+        // The second `b` is a new record: the first was taken back before it was written.
+        assert_eq!(
+            taken_back(&["a", "b", "c", "b", "d", "e"], &[(3, "b", true), (5, "b", true)]),
+            [1, 2, 3, 4]
+        );
+        assert_eq!(taken_back(&["a", "b", "c", "b", "d"], &[(3, "b", true)]), [1, 2]);
     }
 
     #[test]
