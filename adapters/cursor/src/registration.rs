@@ -34,7 +34,7 @@ pub(crate) fn plan<A: Adapter>(
             format: ConfigFormat::Json,
             insertions,
             sweep: vec![vec!["hooks".to_owned()]],
-            remove_when_empty: true,
+            remove_when_empty: false,
         })],
         hooks: registered_hooks::<A>(),
         notes,

@@ -48,7 +48,7 @@ pub(crate) fn plan(invocation: &Invocation, scope: Scope, context: &Context) -> 
             format: ConfigFormat::Jsonc,
             insertions: grouped::<GeminiCli>(HOOKS, TIMEOUT, name, &invocation, context),
             sweep: vec![vec!["hooks".to_owned()]],
-            remove_when_empty: true,
+            remove_when_empty: false,
         })],
         hooks: registered_hooks::<GeminiCli>(),
         notes,

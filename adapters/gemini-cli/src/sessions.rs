@@ -124,27 +124,15 @@ pub(crate) fn subagents(session_ref: &str, subagents_dir: Option<&str>) -> Vec<P
 
 #[cfg(test)]
 mod tests {
-    use hookhost_sdk::{Base, ContextFile, FileState, Place, Platform, testing};
+    use hookhost_sdk::Platform;
+    use hookhost_sdk::testing::context_with_files;
 
     use super::*;
-
-    fn with_registry(path: &str, text: &str) -> Context {
-        let mut context = testing::context();
-        context.files.push(ContextFile {
-            wanted: Place {
-                base: Base::Home,
-                path: REGISTRY.to_owned(),
-            },
-            path: path.to_owned(),
-            state: FileState::Content(text.as_bytes().to_vec()),
-        });
-        context
-    }
 
     #[test]
     fn a_project_has_the_name_that_it_was_registered_with() {
         let registry = r#"{"projects":{"/home/dev/other":"project","/home/dev/project":"project-1","/x":"../../etc"}}"#;
-        let context = with_registry("/home/dev/.gemini/projects.json", registry);
+        let context = context_with_files(&[("/home/dev/.gemini/projects.json", registry)]);
         let dir = |path| dir(path, &context).unwrap();
         assert_eq!(dir("/home/dev/project"), "/home/dev/.gemini/tmp/project-1/chats");
         assert_eq!(dir("/home/dev/project/"), "/home/dev/.gemini/tmp/project-1/chats");
@@ -155,17 +143,17 @@ mod tests {
 
     #[test]
     fn the_variable_moves_registry_and_sessions() {
-        let mut context = with_registry("/g/.gemini/projects.json", r#"{"projects":{"/p":"named"}}"#);
+        let mut context = context_with_files(&[("/g/.gemini/projects.json", r#"{"projects":{"/p":"named"}}"#)]);
         context.env.push((HOME.to_owned(), "/g".to_owned()));
         assert_eq!(dir("/p", &context).unwrap(), "/g/.gemini/tmp/named/chats");
     }
 
     #[test]
     fn windows_registers_small_letters() {
-        let mut context = with_registry(
+        let mut context = context_with_files(&[(
             r"C:\Users\dev\.gemini\projects.json",
             r#"{"projects":{"c:\\work\\app":"app-2"}}"#,
-        );
+        )]);
         context.platform = Platform::Windows;
         context.home = Some(r"C:\Users\dev".to_owned());
         assert_eq!(

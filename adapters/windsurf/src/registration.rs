@@ -44,30 +44,19 @@ fn edit(file: String, invocation: &Invocation) -> Edit {
         format: ConfigFormat::Json,
         insertions,
         sweep: vec![vec!["hooks".to_owned()]],
-        remove_when_empty: true,
+        remove_when_empty: false,
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hookhost_sdk::testing::{context, plan};
-    use hookhost_sdk::{Base, ContextFile, Place};
-
-    fn files(plan: &RegistrationPlan) -> Vec<&str> {
-        plan.edits
-            .iter()
-            .map(|edit| match edit {
-                Edit::Config(edit) => edit.file.as_str(),
-                Edit::File(file) => panic!("{file:?}"),
-            })
-            .collect()
-    }
+    use hookhost_sdk::testing::{context, context_with_files, edited_files, plan};
 
     #[test]
     fn each_turn_is_registered_once() {
         let plan = plan::<Windsurf>(Scope::Repo, &context()).unwrap();
-        assert_eq!(files(&plan), ["/home/dev/project/.windsurf/hooks.json"]);
+        assert_eq!(edited_files(&plan), [("/home/dev/project/.windsurf/hooks.json", 2)]);
         let [Edit::Config(edit)] = plan.edits.as_slice() else {
             panic!("one file")
         };
@@ -88,25 +77,17 @@ mod tests {
 
     #[test]
     fn the_jetbrains_plugins_file_is_edited_where_there_is_one() {
-        let mut context = context();
         assert_eq!(
-            files(&plan::<Windsurf>(Scope::User, &context).unwrap()),
-            ["/home/dev/.codeium/windsurf/hooks.json"]
+            edited_files(&plan::<Windsurf>(Scope::User, &context()).unwrap()),
+            [("/home/dev/.codeium/windsurf/hooks.json", 2)]
         );
-        context.files.push(ContextFile {
-            wanted: Place {
-                base: Base::Home,
-                path: JETBRAINS_FILE.to_owned(),
-            },
-            path: "/home/dev/.codeium/hooks.json".to_owned(),
-            state: FileState::Content(b"{}".to_vec()),
-        });
+        let context = context_with_files(&[("/home/dev/.codeium/hooks.json", "{}")]);
         let both = plan::<Windsurf>(Scope::User, &context).unwrap();
         assert_eq!(
-            files(&both),
+            edited_files(&both),
             [
-                "/home/dev/.codeium/windsurf/hooks.json",
-                "/home/dev/.codeium/hooks.json"
+                ("/home/dev/.codeium/windsurf/hooks.json", 2),
+                ("/home/dev/.codeium/hooks.json", 2)
             ]
         );
         assert_eq!(both.hooks, 4);
