@@ -49,6 +49,7 @@ impl Adapter for CopilotCli {
             .union(Capabilities::TRANSCRIPT_ANALYZER)
             .union(Capabilities::TOKEN_CALCULATOR)
             .union(Capabilities::COMPACT_TRANSCRIPT),
+        caller_env_vars: &["COPILOT_CLI", "COPILOT_AGENT_SESSION_ID"],
         ..Manifest::EMPTY
     };
 

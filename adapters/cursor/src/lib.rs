@@ -57,7 +57,7 @@ impl Adapter for Cursor {
             .union(Capabilities::COMPACT_TRANSCRIPT)
             .union(Capabilities::HOOK_RESPONSE_WRITER)
             .union(Capabilities::SUBAGENT_AWARE_EXTRACTOR),
-        caller_env_vars: &["CURSOR_PROJECT_DIR", "CURSOR_VERSION", "CURSOR_TRANSCRIPT_PATH"],
+        caller_env_vars: &["CURSOR_AGENT", "CURSOR_PROJECT_DIR", "CURSOR_VERSION"],
         ..Manifest::EMPTY
     };
 
