@@ -31,6 +31,9 @@ pub use state::{Entry, EntryKind, State, check};
 use crate::error::{Error, Result};
 use crate::model::{Edit, Plan};
 
+/// The folder in our data directory that keeps what files were like before.
+pub const RECORDS: &str = "installed";
+
 /// How often a file that others change at the same moment is tried.
 const ATTEMPTS: usize = 20;
 

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::adapter::{Adapter, AdapterError, FailureKind, Limits};
+use crate::adapter::{Adapter, AdapterError, FailureKind};
 use crate::cli::Selection;
+use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::input::{Arrived, Payload};
 use crate::journal::read::Lines;
@@ -195,7 +196,7 @@ impl Player {
         };
         let (name, found) = selection.find()?;
         Ok(Opened {
-            adapter: found.load(&name, Limits::default())?,
+            adapter: found.load(&name, Config::load()?.limits())?,
             name,
             env: found.env,
         })

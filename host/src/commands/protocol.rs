@@ -3,6 +3,7 @@
 mod call;
 pub(crate) mod hooks;
 mod identity;
+mod install;
 mod sessions;
 mod subagents;
 mod text;
@@ -43,6 +44,12 @@ pub(crate) enum Request {
     FormatResumeCommand(sessions::ResumeArgs),
     /// Say what the hook payload on stdin means: an event, or null
     ParseHook(hooks::ParseArgs),
+    /// Register the agent's hooks in this repository
+    InstallHooks(install::InstallArgs),
+    /// Take the registration back
+    UninstallHooks,
+    /// Say whether hooks are registered
+    AreHooksInstalled,
     /// Say where a transcript ends
     GetTranscriptPosition(transcripts::PathArgs),
     /// List the files that a session changed
@@ -90,6 +97,9 @@ impl Request {
             Self::ReassembleTranscript => sessions::reassemble(),
             Self::FormatResumeCommand(args) => sessions::resume(call, &args),
             Self::ParseHook(args) => hooks::parse(call, &args),
+            Self::InstallHooks(args) => install::install(call, &args),
+            Self::UninstallHooks => install::uninstall(call),
+            Self::AreHooksInstalled => install::state(call),
             Self::GetTranscriptPosition(args) => transcripts::position(call, &args),
             Self::ExtractModifiedFiles(args) => transcripts::files(call, &args),
             Self::ExtractPrompts(args) => transcripts::prompts(call, &args),

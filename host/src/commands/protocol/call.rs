@@ -1,7 +1,8 @@
 //! What all commands of the protocol stand on: an adapter, and what it is told.
 
-use crate::adapter::{Adapter, Limits};
+use crate::adapter::Adapter;
 use crate::cli::Selection;
+use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::model::{Capabilities, Context, Description};
 use crate::session::RepoPaths;
@@ -14,6 +15,8 @@ pub(crate) struct Call {
     pub(crate) name: String,
     pub(crate) adapter: Box<dyn Adapter>,
     pub(crate) surroundings: Surroundings,
+    /// Called as a plugin of the Entire CLI.
+    pub(crate) is_plugin: bool,
     /// The environment variables that the adapter wants, as its file declares them.
     env: Vec<String>,
     description: Option<Description>,
@@ -24,10 +27,11 @@ impl Call {
     pub(crate) fn open(selection: &Selection) -> Result<Self> {
         let (name, found) = selection.find()?;
         Ok(Self {
-            adapter: found.load(&name, Limits::default())?,
+            adapter: found.load(&name, Config::load()?.limits())?,
             name,
             env: found.env,
             surroundings: Surroundings::of_process(),
+            is_plugin: selection.plugin,
             description: None,
         })
     }
