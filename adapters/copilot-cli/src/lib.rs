@@ -38,6 +38,15 @@ impl Adapter for CopilotCli {
             Hook::known("errorOccurred", "error-occurred"),
         ],
         env: &[sessions::HOME],
+        wanted_files: &[
+            Sign::Repo(registration::REPO_FILE),
+            Sign::Repo(".github/copilot/settings.json"),
+            Sign::Repo(".github/copilot/settings.local.json"),
+            Sign::Env(sessions::HOME, "hooks/hookhost.json"),
+            Sign::Env(sessions::HOME, "settings.json"),
+            Sign::Home(registration::USER_FILE),
+            Sign::Home(".copilot/settings.json"),
+        ],
         presence: &[
             Sign::Repo(registration::REPO_FILE),
             Sign::Repo(".github/copilot"),

@@ -2,13 +2,13 @@
 //! flat entries for bash and PowerShell.
 
 use hookhost_sdk::json::quoted;
-use hookhost_sdk::registration::{default_value, entries, filled, registered_hooks, settings_file};
+use hookhost_sdk::registration::{default_value, entries, filled, is_set, registered_hooks, settings_file};
 use hookhost_sdk::{ConfigEdit, ConfigFormat, Context, Edit, Fault, Invocation, RegistrationPlan, Scope, env, paths};
 
 use crate::{CopilotCli, sessions};
 
 pub(crate) const REPO_FILE: &str = ".github/hooks/hookhost.json";
-const USER_FILE: &str = ".copilot/hooks/hookhost.json";
+pub(crate) const USER_FILE: &str = ".copilot/hooks/hookhost.json";
 
 /// Seconds; Copilot's own default.
 const TIMEOUT: u32 = 30;
@@ -28,10 +28,15 @@ pub(crate) fn plan(invocation: &Invocation, scope: Scope, context: &Context) -> 
         Some(home) => paths::join(&paths::expand_home(home, context), "hooks/hookhost.json"),
         None => settings_file(scope, REPO_FILE, USER_FILE, context)?,
     };
-    let notes = match scope {
+    let mut notes = match scope {
         Scope::Repo => vec!["Copilot CLI runs this repository's hooks once you have trusted its folder.".to_owned()],
         Scope::User => vec![],
     };
+    let off = context
+        .files
+        .iter()
+        .find(|file| is_set("disableAllHooks", &file.path, context));
+    notes.extend(off.map(|file| format!("Hooks are switched off by `disableAllHooks` in {}.", file.path)));
     Ok(RegistrationPlan {
         edits: vec![Edit::Config(ConfigEdit {
             file,
@@ -86,6 +91,19 @@ mod tests {
                 "hooks.subagentStart",
                 "hooks.subagentStop",
             ]
+        );
+    }
+
+    #[test]
+    fn the_user_is_told_when_hooks_are_switched_off() {
+        let notes = |text| {
+            let context = testing::context_with_files(&[("/home/dev/.copilot/settings.json", text)]);
+            testing::plan::<CopilotCli>(Scope::User, &context).unwrap().notes
+        };
+        assert_eq!(notes(r#"{"disableAllHooks":false}"#), [""; 0]);
+        assert_eq!(
+            notes("{\"disableAllHooks\":true, // quiet\n}"),
+            ["Hooks are switched off by `disableAllHooks` in /home/dev/.copilot/settings.json."]
         );
     }
 

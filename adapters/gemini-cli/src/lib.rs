@@ -39,6 +39,9 @@ impl Adapter for GeminiCli {
         wanted_files: &[
             Sign::Env(sessions::HOME, sessions::REGISTRY),
             Sign::Home(sessions::REGISTRY),
+            Sign::Repo(registration::FILE),
+            Sign::Env(sessions::HOME, registration::FILE),
+            Sign::Home(registration::FILE),
         ],
         presence: &[
             Sign::Repo(".gemini"),

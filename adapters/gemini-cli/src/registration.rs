@@ -1,12 +1,14 @@
 //! How Gemini CLI is told to run our command: groups of handlers in `settings.json`, which may hold comments.
 
-use hookhost_sdk::json::quoted;
+use hookhost_sdk::json::{quoted, without_comments};
 use hookhost_sdk::registration::{GroupedHook, grouped, registered_hooks, settings_file};
-use hookhost_sdk::{ConfigEdit, ConfigFormat, Context, Edit, Fault, Invocation, RegistrationPlan, Scope, env, paths};
+use hookhost_sdk::{
+    ConfigEdit, ConfigFormat, Context, Edit, Fault, Invocation, Json, Object, RegistrationPlan, Scope, env, paths,
+};
 
 use crate::{GeminiCli, sessions};
 
-const FILE: &str = ".gemini/settings.json";
+pub(crate) const FILE: &str = ".gemini/settings.json";
 
 /// Milliseconds.
 const TIMEOUT: u32 = 30_000;
@@ -35,13 +37,11 @@ pub(crate) fn plan(invocation: &Invocation, scope: Scope, context: &Context) -> 
         Some(home) => paths::join(&paths::expand_home(home, context), FILE),
         None => settings_file(scope, FILE, FILE, context)?,
     };
-    let notes = match scope {
-        Scope::Repo => vec![
-            "Gemini CLI runs hooks in trusted folders only, and shows a warning once for hooks that are new."
-                .to_owned(),
-        ],
-        Scope::User => vec!["Gemini CLI runs hooks in trusted folders only.".to_owned()],
-    };
+    let mut notes = vec![
+        "Gemini CLI runs hooks in trusted folders only, and warns once of hooks that are new in a repository."
+            .to_owned(),
+    ];
+    notes.extend(switched_off(context));
     Ok(RegistrationPlan {
         edits: vec![Edit::Config(ConfigEdit {
             file,
@@ -52,6 +52,20 @@ pub(crate) fn plan(invocation: &Invocation, scope: Scope, context: &Context) -> 
         })],
         hooks: registered_hooks::<GeminiCli>(),
         notes,
+    })
+}
+
+/// Where the user has switched hooks off, if so. The key has moved twice.
+fn switched_off(context: &Context) -> Option<String> {
+    let mut settings = context.files.iter().filter(|file| file.path.ends_with("settings.json"));
+    settings.find_map(|file| {
+        let text = paths::wanted_text(context, &file.path)?;
+        let plain = without_comments(&text);
+        let settings = Object::parse(&plain).ok()?;
+        let is_off = |key: &&str| settings.at(key).and_then(Json::flag) == Some(false);
+        let keys = ["hooksConfig.enabled", "hooks.enabled", "tools.enableHooks"];
+        let key = keys.into_iter().find(is_off)?;
+        Some(format!("Hooks are switched off by `{key}` in {}.", file.path))
     })
 }
 
@@ -88,6 +102,20 @@ mod tests {
         );
         assert!(shown[5].starts_with(r#"hooks.BeforeTool {"matcher":"^invoke_agent$","#));
         assert!(shown[6].starts_with(r#"hooks.AfterTool {"matcher":"^invoke_agent$","#));
+    }
+
+    #[test]
+    fn the_user_is_told_when_hooks_are_switched_off() {
+        let notes = |text| {
+            let context = testing::context_with_files(&[("/home/dev/.gemini/settings.json", text)]);
+            testing::plan::<GeminiCli>(Scope::Repo, &context).unwrap().notes
+        };
+        assert_eq!(notes(r#"{"hooksConfig":{"enabled":true}}"#).len(), 1);
+        assert_eq!(
+            notes("{\n// for now\n\"hooksConfig\":{\"enabled\":false,}}")[1],
+            "Hooks are switched off by `hooksConfig.enabled` in /home/dev/.gemini/settings.json."
+        );
+        assert!(notes(r#"{"tools":{"enableHooks":false}}"#)[1].contains("tools.enableHooks"));
     }
 
     #[test]
