@@ -69,6 +69,7 @@ pub struct Change {
 /// A file is not what it should be, or cannot be written. If that shows before the first file is written, none is.
 pub fn apply(plan: &Plan, owner: &Owner, records: Option<&Path>, force: bool) -> Result<Report> {
     let goal = Goal::Install { force };
+    let owner = &owner.with_scripts(plan);
     preview_goal(plan, owner, records, goal)?;
     let records = Records::new(records);
     let mut report = Report::default();
@@ -90,6 +91,7 @@ pub fn apply(plan: &Plan, owner: &Owner, records: Option<&Path>, force: bool) ->
 /// # Errors
 /// A file cannot be read or written. All others are done all the same.
 pub fn remove(plan: &Plan, owner: &Owner, records: Option<&Path>) -> Result<Report> {
+    let owner = &owner.with_scripts(plan);
     let records = Records::new(records);
     let mut report = Report::default();
     let mut directories = Vec::new();
@@ -128,6 +130,7 @@ pub fn preview_removal(plan: &Plan, owner: &Owner, records: Option<&Path>) -> Re
 }
 
 fn preview_goal(plan: &Plan, owner: &Owner, records: Option<&Path>, goal: Goal) -> Result<Vec<Change>> {
+    let owner = &owner.with_scripts(plan);
     let records = Records::new(records);
     // Two edits may be about one file.
     let mut after: HashMap<PathBuf, Option<Vec<u8>>> = HashMap::new();

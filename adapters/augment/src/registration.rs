@@ -48,7 +48,7 @@ pub(crate) fn plan(invocation: &Invocation, scope: Scope, context: &Context) -> 
         file: join(base, settings),
         format: ConfigFormat::Jsonc,
         insertions,
-        sweep: vec![],
+        sweep: vec![vec!["hooks".to_owned()]],
         remove_when_empty: false,
     }));
     Ok(RegistrationPlan {

@@ -141,14 +141,23 @@ pub fn is_set(flag: &str, file: &str, context: &Context) -> bool {
     })
 }
 
-/// What is put into a settings file that belongs to the user.
+/// What is put into a settings file that belongs to the user. Entries of ours that stand elsewhere below the same keys
+/// of the root, from an earlier version, are taken out.
 #[must_use]
 pub fn settings_edit(file: String, format: ConfigFormat, insertions: Vec<Insertion>) -> Edit {
+    let mut sweep: Vec<Vec<String>> = Vec::new();
+    for insertion in &insertions {
+        if let (InsertMode::Append, [root, _, ..]) = (insertion.how, insertion.path.as_slice())
+            && !sweep.iter().any(|path| path.first() == Some(root))
+        {
+            sweep.push(vec![root.clone()]);
+        }
+    }
     Edit::Config(ConfigEdit {
         file,
         format,
         insertions,
-        sweep: vec![],
+        sweep,
         remove_when_empty: false,
     })
 }

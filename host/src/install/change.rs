@@ -70,7 +70,7 @@ fn install(
     let whole = text(path, before.unwrap_or_default())?;
     let (mark, text) = without_mark(whole);
     // What was noted about a file without anything of ours in it is about an earlier one.
-    let is_ours = settings::holds_ours(text, edit.format).map_err(explain)?;
+    let is_ours = settings::holds_ours(text, edit.format, owner).map_err(explain)?;
     let mut record = record.filter(|_| is_ours).unwrap_or_else(|| Record {
         made_file: before.is_none(),
         ..Record::default()
@@ -92,7 +92,7 @@ fn install(
         return Ok(outcome);
     }
     // What cannot be read again must not be written.
-    settings::holds_ours(&installed.text, edit.format).map_err(|trouble| {
+    settings::holds_ours(&installed.text, edit.format, owner).map_err(|trouble| {
         Error::input(format!("cannot add our entries to {}", path.display()))
             .because(describe(&trouble))
             .hint("add them by hand, or move the file away and try again")
@@ -157,7 +157,7 @@ fn uninstall(
     let untouched = record.digest == digest(before);
     let (after, removed) = settings::uninstall(text, edit, owner, &record, untouched).map_err(explain)?;
     let is_needed = match &after {
-        Some(after) => settings::holds_ours(after, edit.format).map_err(explain)?,
+        Some(after) => settings::holds_ours(after, edit.format, owner).map_err(explain)?,
         None => false,
     };
     let after = match after {

@@ -1,12 +1,19 @@
 //! Recognising our own entries: by what their command starts, never by where they stand or how they are spelled.
 
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
 use super::node::{Node, Step};
 use super::words::{Token, program_name, scripts};
+use crate::model::{Edit, Plan};
 
 /// Whose entries are ours: those that fire the hooks of an agent with one of these names.
 #[derive(Clone, Debug, Default)]
 pub struct Owner {
+    /// Empty: any agent's.
     names: Vec<String>,
+    /// Files of ours that entries may run instead of the program.
+    scripts: Vec<PathBuf>,
 }
 
 impl Owner {
@@ -16,12 +23,40 @@ impl Owner {
             names: std::iter::once(name.to_owned())
                 .chain(aliases.iter().cloned())
                 .collect(),
+            scripts: Vec::new(),
+        }
+    }
+
+    /// With the entries that run a file of the plan's.
+    pub(super) fn with_scripts(&self, plan: &Plan) -> Self {
+        let scripts = plan.edits.iter().filter_map(|edit| match edit {
+            Edit::File(own) => Some(PathBuf::from(&own.path)),
+            Edit::Config(_) => None,
+        });
+        Self {
+            names: self.names.clone(),
+            scripts: scripts.collect(),
         }
     }
 
     /// The entries of any agent.
-    pub(super) fn of_any_agent() -> Self {
-        Self::default()
+    pub(super) fn of_any_agent(&self) -> Self {
+        Self {
+            names: Vec::new(),
+            scripts: self.scripts.clone(),
+        }
+    }
+
+    /// The path is that of a file of ours, perhaps from where the directory was before.
+    fn is_script(&self, path: &str) -> bool {
+        let mut parts = path.rsplit(['/', '\\']);
+        let (name, directory) = (parts.next(), parts.next());
+        name.is_some_and(|name| !name.is_empty())
+            && self.scripts.iter().any(|script| {
+                let file_name = script.file_name().and_then(OsStr::to_str);
+                let parent = script.parent().and_then(Path::file_name).and_then(OsStr::to_str);
+                (file_name, parent) == (name, directory)
+            })
     }
 
     fn knows(&self, name: &str) -> bool {
@@ -30,20 +65,30 @@ impl Owner {
 
     /// The program word of a command that fires a hook of ours.
     pub fn program_in(&self, command: &str) -> Option<String> {
+        if self.is_script(command) {
+            return Some(command.to_owned());
+        }
         scripts(command)
             .iter()
             .find_map(|tokens| self.program_in_tokens(tokens))
     }
 
     fn program_in_tokens(&self, tokens: &[Token]) -> Option<String> {
-        tokens.windows(3).find_map(|window| match window {
-            [Token::Word(program), Token::Word(verb), Token::Word(agent)] => {
-                let name = program_name(program);
-                let is_call = name.eq_ignore_ascii_case("hookhost") && verb == "hook"
-                    || name.eq_ignore_ascii_case("entire") && verb == "hooks";
-                (is_call && self.knows(agent)).then(|| program.clone())
-            }
+        let script = tokens.iter().find_map(|token| match token {
+            Token::Word(word) if self.is_script(word) => Some(word.clone()),
             _ => None,
+        });
+        let mut calls = tokens.windows(3);
+        script.or_else(|| {
+            calls.find_map(|window| match window {
+                [Token::Word(program), Token::Word(verb), Token::Word(agent)] => {
+                    let name = program_name(program);
+                    let is_call = name.eq_ignore_ascii_case("hookhost") && verb == "hook"
+                        || name.eq_ignore_ascii_case("entire") && verb == "hooks";
+                    (is_call && self.knows(agent)).then(|| program.clone())
+                }
+                _ => None,
+            })
         })
     }
 }

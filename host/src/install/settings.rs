@@ -28,7 +28,7 @@ pub(super) fn install(
     let notation = notation::of(edit.format);
     let root = root(notation, text)?;
     if let Some(root) = &root {
-        remember(notation, text, root, edit, record)?;
+        remember(notation, text, root, edit, owner, record)?;
     }
     let mut installed = Installed {
         text: text.to_owned(),
@@ -427,8 +427,15 @@ fn squeezed(text: &str) -> String {
 }
 
 /// Notes which of the objects and lists that the plan touches are there without us, whichever agent we serve.
-fn remember(notation: &dyn Notation, text: &str, root: &Node, edit: &ConfigEdit, record: &mut Record) -> Edited<()> {
-    let owner = Owner::of_any_agent();
+fn remember(
+    notation: &dyn Notation,
+    text: &str,
+    root: &Node,
+    edit: &ConfigEdit,
+    owner: &Owner,
+    record: &mut Record,
+) -> Edited<()> {
+    let owner = owner.of_any_agent();
     let paths = edit
         .insertions
         .iter()
@@ -480,7 +487,7 @@ fn holds_only_defaults(root: &Node, edit: &ConfigEdit) -> Edited<bool> {
 }
 
 /// Whether the text holds an entry of ours, of any agent.
-pub(super) fn holds_ours(text: &str, format: ConfigFormat) -> Edited<bool> {
+pub(super) fn holds_ours(text: &str, format: ConfigFormat, owner: &Owner) -> Edited<bool> {
     fn search(node: &Node, owner: &Owner) -> bool {
         match node {
             Node::List(elements) => !entries(elements, owner).is_empty(),
@@ -488,7 +495,7 @@ pub(super) fn holds_ours(text: &str, format: ConfigFormat) -> Edited<bool> {
             _ => false,
         }
     }
-    let owner = Owner::of_any_agent();
+    let owner = owner.of_any_agent();
     Ok(notation::of(format)
         .read(text)?
         .is_some_and(|root| search(&root, &owner)))

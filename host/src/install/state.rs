@@ -89,6 +89,7 @@ impl State {
 /// # Errors
 /// A file cannot be read, or cannot be understood: then nobody knows what is registered.
 pub fn check(plan: &Plan, owner: &Owner) -> Result<State> {
+    let owner = &owner.with_scripts(plan);
     let mut state = State {
         wanted: plan.hooks,
         ..State::default()

@@ -489,6 +489,37 @@ fn directories_that_we_made_go_with_us() {
 }
 
 #[test]
+fn entries_that_run_a_script_of_ours_are_ours() {
+    let scratch = Scratch::with("{}\n");
+    let folder = scratch.directory.path().join("My hooks");
+    let script = folder.join("hookhost-stop.sh");
+    let mut edit = grouped(&scratch.file());
+    edit.insertions = vec![append(
+        &["hooks", "Stop"],
+        &format!("{{\"hooks\":[{{\"command\":\"{}\"}}]}}", script.display()),
+    )];
+    let mut plan = plan(vec![own_file(&script), Edit::Config(edit)]);
+    plan.hooks = 1;
+    assert_eq!(scratch.apply(&plan).newly_written, 1);
+    let installed = scratch.text();
+    assert_eq!(scratch.apply(&plan).newly_written, 0);
+    let state = check(&plan, &owner()).unwrap();
+    assert!(state.is_complete() && state.dead().count() == 0 && state.neighbours().count() == 0);
+    // The directory was moved: the old entry gives way.
+    fs::write(
+        scratch.file(),
+        installed.replace(scratch.directory.path().to_str().unwrap(), "/old"),
+    )
+    .unwrap();
+    assert_eq!(check(&plan, &owner()).unwrap().dead().count(), 1);
+    assert_eq!(scratch.apply(&plan).newly_written, 1);
+    assert_eq!(scratch.text(), installed);
+    scratch.remove(&plan);
+    assert_eq!(scratch.text(), "{}\n");
+    assert!(!folder.exists());
+}
+
+#[test]
 fn a_foreign_file_in_our_place_gives_way_only_when_forced() {
     let scratch = Scratch::with("mine\n");
     let plan = plan(vec![own_file(&scratch.file())]);
