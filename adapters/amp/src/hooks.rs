@@ -7,12 +7,12 @@ use hookhost_sdk::{Context, Event, EventKind, Hook, Json, LAST_MESSAGE, Payload}
 use crate::sessions;
 
 pub(crate) const HOOKS: &[Hook] = &[
-    Hook::registered("session.start", "session-start"),
-    Hook::registered("agent.start", "agent-start"),
-    Hook::registered("agent.end", "agent-end"),
+    Hook::registered("session.start", "session-start").gives(&[EventKind::SessionStart]),
+    Hook::registered("agent.start", "agent-start").gives(&[EventKind::TurnStart]),
+    Hook::registered("agent.end", "agent-end").gives(&[EventKind::TurnEnd]),
     // A plugin that listens to `tool.call` decides about it: ours does not.
-    Hook::known("tool.call", "tool-call"),
-    Hook::known("tool.result", "tool-result"),
+    Hook::known("tool.call", "tool-call").gives(&[EventKind::SubagentStart]),
+    Hook::known("tool.result", "tool-result").gives(&[EventKind::SubagentEnd]),
 ];
 
 const IS_TASK: &[When] = &[When::Is("tool", &["Task", "task"])];

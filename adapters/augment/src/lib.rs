@@ -7,8 +7,8 @@ mod transcripts;
 use hookhost_sdk::lines::{Document, Reading};
 use hookhost_sdk::paths::{join, literal};
 use hookhost_sdk::{
-    Adapter, Capabilities, Context, Event, Fault, Hook, Invocation, Manifest, Pattern, Payload, RegistrationPlan,
-    Scope, Sign, Start, export_adapter,
+    Adapter, Capabilities, Context, Event, EventKind, Fault, Hook, Invocation, Manifest, Pattern, Payload,
+    RegistrationPlan, Scope, Sign, Start, export_adapter,
 };
 
 /// The adapter.
@@ -23,10 +23,10 @@ impl Adapter for Augment {
         description: "The command-line agent of Augment Code",
         protected_dirs: &[".augment"],
         hooks: &[
-            Hook::registered("SessionStart", "session-start"),
-            Hook::registered("PromptSubmit", "prompt-submit"),
-            Hook::registered("Stop", "stop"),
-            Hook::registered("SessionEnd", "session-end"),
+            Hook::registered("SessionStart", "session-start").gives(&[EventKind::SessionStart]),
+            Hook::registered("PromptSubmit", "prompt-submit").gives(&[EventKind::TurnStart]),
+            Hook::registered("Stop", "stop").gives(&[EventKind::TurnEnd]),
+            Hook::registered("SessionEnd", "session-end").gives(&[EventKind::SessionEnd]),
             Hook::known("PreToolUse", "pre-tool-use"),
             Hook::known("PostToolUse", "post-tool-use"),
             Hook::known("Notification", "notification"),

@@ -12,8 +12,8 @@ mod transcripts;
 use hookhost_sdk::lines::{JsonLines, Reading};
 use hookhost_sdk::shell::word;
 use hookhost_sdk::{
-    Adapter, Capabilities, Context, Event, Fault, Hook, Invocation, Manifest, Pattern, Payload, RegistrationPlan,
-    Scope, Sign, Start, TranscriptLocation,
+    Adapter, Capabilities, Context, Event, EventKind, Fault, Hook, Invocation, Manifest, Pattern, Payload,
+    RegistrationPlan, Scope, Sign, Start, TranscriptLocation,
 };
 
 /// The adapter.
@@ -27,15 +27,15 @@ impl Adapter for ClaudeCode {
         description: "Anthropic's coding agent: CLI, IDE extension, desktop and web",
         protected_dirs: &[".claude"],
         hooks: &[
-            Hook::registered("SessionStart", "session-start"),
-            Hook::registered("UserPromptSubmit", "user-prompt-submit"),
-            Hook::registered("Stop", "stop"),
-            Hook::registered("StopFailure", "stop-failure"),
-            Hook::registered("PreCompact", "pre-compact"),
-            Hook::registered("SessionEnd", "session-end"),
-            Hook::registered("PreToolUse", "pre-tool-use"),
-            Hook::registered("PostToolUse", "post-tool-use"),
-            Hook::registered("SubagentStop", "subagent-stop"),
+            Hook::registered("SessionStart", "session-start").gives(&[EventKind::SessionStart]),
+            Hook::registered("UserPromptSubmit", "user-prompt-submit").gives(&[EventKind::TurnStart]),
+            Hook::registered("Stop", "stop").gives(&[EventKind::TurnEnd]),
+            Hook::registered("StopFailure", "stop-failure").gives(&[EventKind::TurnEnd]),
+            Hook::registered("PreCompact", "pre-compact").gives(&[EventKind::Compaction]),
+            Hook::registered("SessionEnd", "session-end").gives(&[EventKind::SessionEnd]),
+            Hook::registered("PreToolUse", "pre-tool-use").gives(&[EventKind::SubagentStart]),
+            Hook::registered("PostToolUse", "post-tool-use").gives(&[EventKind::SubagentEnd]),
+            Hook::registered("SubagentStop", "subagent-stop").gives(&[EventKind::SubagentEnd]),
             Hook::known("UserPromptExpansion", "user-prompt-expansion"),
             Hook::known("PostToolUseFailure", "post-tool-use-failure"),
             Hook::known("PostToolBatch", "post-tool-batch"),

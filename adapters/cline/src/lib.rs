@@ -7,7 +7,7 @@ mod transcripts;
 
 use hookhost_sdk::lines::{Document, Reading};
 use hookhost_sdk::{
-    Adapter, Capabilities, Context, Event, Fault, Hook, Invocation, Manifest, Object, Pattern, Payload,
+    Adapter, Capabilities, Context, Event, EventKind, Fault, Hook, Invocation, Manifest, Object, Pattern, Payload,
     RegistrationPlan, Scope, Sign, Start, TranscriptLocation, export_adapter,
 };
 
@@ -22,16 +22,16 @@ impl Adapter for Cline {
         description: "Cline, as an extension of VS Code and on the command line",
         protected_dirs: &[".cline", ".clinerules"],
         hooks: &[
-            Hook::registered("TaskStart", "task-start"),
-            Hook::registered("TaskResume", "task-resume"),
-            Hook::registered("UserPromptSubmit", "user-prompt-submit"),
-            Hook::registered("TaskComplete", "task-complete"),
-            Hook::registered("TaskCancel", "task-cancel"),
-            Hook::registered("TaskError", "task-error"),
+            Hook::registered("TaskStart", "task-start").gives(&[EventKind::SessionStart]),
+            Hook::registered("TaskResume", "task-resume").gives(&[EventKind::SessionStart]),
+            Hook::registered("UserPromptSubmit", "user-prompt-submit").gives(&[EventKind::TurnStart]),
+            Hook::registered("TaskComplete", "task-complete").gives(&[EventKind::TurnEnd]),
+            Hook::registered("TaskCancel", "task-cancel").gives(&[EventKind::TurnEnd]),
+            Hook::registered("TaskError", "task-error").gives(&[EventKind::TurnEnd]),
             Hook::registered("SessionShutdown", "session-shutdown"),
-            Hook::registered("PreCompact", "pre-compact"),
-            Hook::known("PreToolUse", "pre-tool-use"),
-            Hook::known("PostToolUse", "post-tool-use"),
+            Hook::registered("PreCompact", "pre-compact").gives(&[EventKind::Compaction]),
+            Hook::known("PreToolUse", "pre-tool-use").gives(&[EventKind::SubagentStart]),
+            Hook::known("PostToolUse", "post-tool-use").gives(&[EventKind::SubagentEnd]),
             Hook::known("Notification", "notification"),
         ],
         env: &["CLINE_DIR", "CLINE_DATA_DIR", "CLINE_SESSION_DATA_DIR"],

@@ -10,8 +10,8 @@ mod transcripts;
 
 use hookhost_sdk::lines::{JsonLines, Reading};
 use hookhost_sdk::{
-    Adapter, Capabilities, Context, Event, Fault, Hook, Invocation, Manifest, Pattern, Payload, RegistrationPlan,
-    Scope, Sign, Start, shell,
+    Adapter, Capabilities, Context, Event, EventKind, Fault, Hook, Invocation, Manifest, Pattern, Payload,
+    RegistrationPlan, Scope, Sign, Start, shell,
 };
 
 /// The adapter.
@@ -25,20 +25,20 @@ impl Adapter for Codex {
         description: "OpenAI's coding agent: Codex CLI, desktop app and IDE extension",
         protected_dirs: &[".codex"],
         hooks: &[
-            Hook::registered("SessionStart", "session-start"),
-            Hook::registered("UserPromptSubmit", "user-prompt-submit"),
-            Hook::registered("Stop", "stop"),
-            Hook::registered("Interrupt", "interrupt"),
-            Hook::registered("PreCompact", "pre-compact"),
-            Hook::registered("SessionEnd", "session-end"),
-            Hook::registered("SubagentStart", "subagent-start"),
-            Hook::registered("SubagentStop", "subagent-stop"),
+            Hook::registered("SessionStart", "session-start").gives(&[EventKind::SessionStart]),
+            Hook::registered("UserPromptSubmit", "user-prompt-submit").gives(&[EventKind::TurnStart]),
+            Hook::registered("Stop", "stop").gives(&[EventKind::TurnEnd]),
+            Hook::registered("Interrupt", "interrupt").gives(&[EventKind::TurnEnd]),
+            Hook::registered("PreCompact", "pre-compact").gives(&[EventKind::Compaction]),
+            Hook::registered("SessionEnd", "session-end").gives(&[EventKind::SessionEnd]),
+            Hook::registered("SubagentStart", "subagent-start").gives(&[EventKind::SubagentStart]),
+            Hook::registered("SubagentStop", "subagent-stop").gives(&[EventKind::SubagentEnd]),
             Hook::known("PreToolUse", "pre-tool-use"),
             Hook::known("PermissionRequest", "permission-request"),
             Hook::known("PostToolUse", "post-tool-use"),
             Hook::known("PostCompact", "post-compact"),
-            Hook::known("StopFailure", "stop-failure"),
-            Hook::known("notify", "notify"),
+            Hook::known("StopFailure", "stop-failure").gives(&[EventKind::TurnEnd]),
+            Hook::known("notify", "notify").gives(&[EventKind::TurnEnd]),
         ],
         env: &["CODEX_HOME"],
         wanted_files: &[

@@ -7,7 +7,7 @@ mod transcripts;
 
 use hookhost_sdk::lines::{JsonLines, Reading};
 use hookhost_sdk::{
-    Adapter, Capabilities, Context, Event, Fault, Hook, Invocation, Manifest, Object, Pattern, Payload,
+    Adapter, Capabilities, Context, Event, EventKind, Fault, Hook, Invocation, Manifest, Object, Pattern, Payload,
     RegistrationPlan, Scope, Sign, Start, shell,
 };
 
@@ -22,13 +22,13 @@ impl Adapter for CopilotCli {
         description: "GitHub Copilot in the terminal",
         protected_dirs: &[".github/hooks", ".github/copilot"],
         hooks: &[
-            Hook::registered("sessionStart", "session-start"),
-            Hook::registered("userPromptSubmitted", "user-prompt-submitted"),
-            Hook::registered("agentStop", "agent-stop"),
-            Hook::registered("preCompact", "pre-compact"),
-            Hook::registered("sessionEnd", "session-end"),
-            Hook::registered("subagentStart", "subagent-start"),
-            Hook::registered("subagentStop", "subagent-stop"),
+            Hook::registered("sessionStart", "session-start").gives(&[EventKind::SessionStart]),
+            Hook::registered("userPromptSubmitted", "user-prompt-submitted").gives(&[EventKind::TurnStart]),
+            Hook::registered("agentStop", "agent-stop").gives(&[EventKind::TurnEnd]),
+            Hook::registered("preCompact", "pre-compact").gives(&[EventKind::Compaction]),
+            Hook::registered("sessionEnd", "session-end").gives(&[EventKind::SessionEnd]),
+            Hook::registered("subagentStart", "subagent-start").gives(&[EventKind::SubagentStart]),
+            Hook::registered("subagentStop", "subagent-stop").gives(&[EventKind::SubagentEnd]),
             // A failing hook of these two denies the tool.
             Hook::known("preToolUse", "pre-tool-use"),
             Hook::known("permissionRequest", "permission-request"),

@@ -7,8 +7,8 @@ mod transcripts;
 
 use hookhost_sdk::lines::{JsonLines, Reading};
 use hookhost_sdk::{
-    Adapter, Capabilities, Context, Event, Fault, Hook, Invocation, Manifest, Pattern, Payload, RegistrationPlan,
-    Scope, Sign, Start, shell,
+    Adapter, Capabilities, Context, Event, EventKind, Fault, Hook, Invocation, Manifest, Pattern, Payload,
+    RegistrationPlan, Scope, Sign, Start, shell,
 };
 
 /// The adapter.
@@ -22,13 +22,13 @@ impl Adapter for Cursor {
         description: "Cursor, the editor and its command line",
         protected_dirs: &[".cursor"],
         hooks: &[
-            Hook::registered("sessionStart", "session-start"),
-            Hook::registered("beforeSubmitPrompt", "before-submit-prompt"),
-            Hook::registered("stop", "stop"),
-            Hook::registered("sessionEnd", "session-end"),
-            Hook::registered("preCompact", "pre-compact"),
-            Hook::registered("subagentStart", "subagent-start"),
-            Hook::registered("subagentStop", "subagent-stop"),
+            Hook::registered("sessionStart", "session-start").gives(&[EventKind::SessionStart]),
+            Hook::registered("beforeSubmitPrompt", "before-submit-prompt").gives(&[EventKind::TurnStart]),
+            Hook::registered("stop", "stop").gives(&[EventKind::TurnEnd]),
+            Hook::registered("sessionEnd", "session-end").gives(&[EventKind::SessionEnd]),
+            Hook::registered("preCompact", "pre-compact").gives(&[EventKind::Compaction]),
+            Hook::registered("subagentStart", "subagent-start").gives(&[EventKind::SubagentStart]),
+            Hook::registered("subagentStop", "subagent-stop").gives(&[EventKind::SubagentEnd]),
             Hook::known("preToolUse", "pre-tool-use"),
             Hook::known("postToolUse", "post-tool-use"),
             Hook::known("postToolUseFailure", "post-tool-use-failure"),

@@ -9,8 +9,8 @@ mod transcripts;
 
 use hookhost_sdk::lines::{JsonLines, Reading};
 use hookhost_sdk::{
-    Adapter, Capabilities, Context, Event, Fault, Hook, Invocation, Manifest, Pattern, Payload, RegistrationPlan,
-    Scope, Sign, Start, TranscriptLocation, shell,
+    Adapter, Capabilities, Context, Event, EventKind, Fault, Hook, Invocation, Manifest, Pattern, Payload,
+    RegistrationPlan, Scope, Sign, Start, TranscriptLocation, shell,
 };
 
 /// The adapter.
@@ -26,13 +26,13 @@ impl Adapter for FactoryDroid {
         description: "Factory's coding agent for the terminal",
         protected_dirs: &[".factory"],
         hooks: &[
-            Hook::registered("SessionStart", "session-start"),
-            Hook::registered("UserPromptSubmit", "user-prompt-submit"),
-            Hook::registered("Stop", "stop"),
-            Hook::registered("PreCompact", "pre-compact"),
-            Hook::registered("SessionEnd", "session-end"),
-            Hook::registered("PreToolUse", "pre-tool-use"),
-            Hook::registered("PostToolUse", "post-tool-use"),
+            Hook::registered("SessionStart", "session-start").gives(&[EventKind::SessionStart]),
+            Hook::registered("UserPromptSubmit", "user-prompt-submit").gives(&[EventKind::TurnStart]),
+            Hook::registered("Stop", "stop").gives(&[EventKind::TurnEnd]),
+            Hook::registered("PreCompact", "pre-compact").gives(&[EventKind::Compaction]),
+            Hook::registered("SessionEnd", "session-end").gives(&[EventKind::SessionEnd]),
+            Hook::registered("PreToolUse", "pre-tool-use").gives(&[EventKind::SubagentStart]),
+            Hook::registered("PostToolUse", "post-tool-use").gives(&[EventKind::SubagentEnd]),
             Hook::known("SubagentStop", "subagent-stop"),
             Hook::known("Notification", "notification"),
         ],

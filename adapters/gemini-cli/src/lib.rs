@@ -7,7 +7,7 @@ mod transcripts;
 
 use hookhost_sdk::lines::{Either, Reading};
 use hookhost_sdk::{
-    Adapter, Capabilities, Context, Event, Fault, Hook, Invocation, Manifest, Object, Pattern, Payload,
+    Adapter, Capabilities, Context, Event, EventKind, Fault, Hook, Invocation, Manifest, Object, Pattern, Payload,
     RegistrationPlan, Scope, Sign, Start, shell,
 };
 
@@ -23,13 +23,13 @@ impl Adapter for GeminiCli {
         description: "Google's Gemini in the terminal",
         protected_dirs: &[".gemini"],
         hooks: &[
-            Hook::registered("SessionStart", "session-start"),
-            Hook::registered("SessionEnd", "session-end"),
-            Hook::registered("BeforeAgent", "before-agent"),
-            Hook::registered("AfterAgent", "after-agent"),
-            Hook::registered("PreCompress", "pre-compress"),
-            Hook::registered("BeforeTool", "before-tool"),
-            Hook::registered("AfterTool", "after-tool"),
+            Hook::registered("SessionStart", "session-start").gives(&[EventKind::SessionStart]),
+            Hook::registered("SessionEnd", "session-end").gives(&[EventKind::SessionEnd]),
+            Hook::registered("BeforeAgent", "before-agent").gives(&[EventKind::TurnStart]),
+            Hook::registered("AfterAgent", "after-agent").gives(&[EventKind::TurnEnd]),
+            Hook::registered("PreCompress", "pre-compress").gives(&[EventKind::Compaction]),
+            Hook::registered("BeforeTool", "before-tool").gives(&[EventKind::SubagentStart]),
+            Hook::registered("AfterTool", "after-tool").gives(&[EventKind::SubagentEnd]),
             Hook::known("BeforeModel", "before-model"),
             Hook::known("AfterModel", "after-model"),
             Hook::known("BeforeToolSelection", "before-tool-selection"),

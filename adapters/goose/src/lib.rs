@@ -7,8 +7,8 @@ mod transcripts;
 
 use hookhost_sdk::lines::{Document, Reading};
 use hookhost_sdk::{
-    Adapter, Capabilities, Context, Event, Fault, Hook, Invocation, Manifest, Pattern, Payload, RegistrationPlan,
-    Scope, Sign, Start, TranscriptLocation, export_adapter,
+    Adapter, Capabilities, Context, Event, EventKind, Fault, Hook, Invocation, Manifest, Pattern, Payload,
+    RegistrationPlan, Scope, Sign, Start, TranscriptLocation, export_adapter,
 };
 
 /// The adapter.
@@ -22,10 +22,10 @@ impl Adapter for Goose {
         description: "goose, the open agent of Block and the Agentic AI Foundation",
         protected_dirs: &[".goose", ".agents/plugins/hookhost"],
         hooks: &[
-            Hook::registered("SessionStart", "session-start"),
-            Hook::registered("UserPromptSubmit", "user-prompt-submit"),
-            Hook::registered("Stop", "stop"),
-            Hook::registered("SessionEnd", "session-end"),
+            Hook::registered("SessionStart", "session-start").gives(&[EventKind::SessionStart]),
+            Hook::registered("UserPromptSubmit", "user-prompt-submit").gives(&[EventKind::TurnStart]),
+            Hook::registered("Stop", "stop").gives(&[EventKind::TurnEnd]),
+            Hook::registered("SessionEnd", "session-end").gives(&[EventKind::SessionEnd]),
             Hook::known("PreToolUse", "pre-tool-use"),
             Hook::known("PreToolUseResult", "pre-tool-use-result"),
             Hook::known("PostToolUse", "post-tool-use"),

@@ -6,8 +6,8 @@ mod transcripts;
 
 use hookhost_sdk::lines::{Either, Reading};
 use hookhost_sdk::{
-    Adapter, Capabilities, Context, Event, Fault, Hook, Invocation, Manifest, Pattern, Payload, RegistrationPlan,
-    Scope, Start, export_adapter, stream,
+    Adapter, Capabilities, Context, Event, EventKind, Fault, Hook, Invocation, Manifest, Pattern, Payload,
+    RegistrationPlan, Scope, Start, export_adapter, stream,
 };
 
 /// The adapter, and what it has seen of a stream.
@@ -21,7 +21,15 @@ impl Adapter for Hast {
         name: "hast",
         display_name: "HAST",
         description: "The task events of a hosted agent service, HAST Event v2",
-        hooks: &[Hook::known("event", "event")],
+        hooks: &[Hook::known("event", "event").gives(&[
+            EventKind::SessionStart,
+            EventKind::TurnStart,
+            EventKind::TurnEnd,
+            EventKind::Compaction,
+            EventKind::SessionEnd,
+            EventKind::SubagentStart,
+            EventKind::SubagentEnd,
+        ])],
         capabilities: Capabilities::HOOKS
             .union(Capabilities::TRANSCRIPT_ANALYZER)
             .union(Capabilities::TRANSCRIPT_PREPARER)

@@ -6,8 +6,8 @@ mod transcripts;
 
 use hookhost_sdk::lines::{Either, Reading};
 use hookhost_sdk::{
-    Adapter, Capabilities, Context, Event, Fault, Hook, Invocation, Manifest, Pattern, Payload, RegistrationPlan,
-    Scope, Sign, Start, export_adapter, stream,
+    Adapter, Capabilities, Context, Event, EventKind, Fault, Hook, Invocation, Manifest, Pattern, Payload,
+    RegistrationPlan, Scope, Sign, Start, export_adapter, stream,
 };
 
 /// The adapter, and what it has seen of a stream.
@@ -21,7 +21,14 @@ impl Adapter for Hh {
         name: "hh",
         display_name: "hh",
         description: "Sessions recorded by the hh session recorder",
-        hooks: &[Hook::known("event", "event")],
+        hooks: &[Hook::known("event", "event").gives(&[
+            EventKind::SessionStart,
+            EventKind::TurnStart,
+            EventKind::TurnEnd,
+            EventKind::SessionEnd,
+            EventKind::SubagentStart,
+            EventKind::SubagentEnd,
+        ])],
         presence: &[Sign::Program("hh")],
         // Recordings hold no token counts.
         capabilities: Capabilities::HOOKS

@@ -5,8 +5,8 @@ mod transcripts;
 
 use hookhost_sdk::lines::{JsonLines, Reading};
 use hookhost_sdk::{
-    Adapter, Capabilities, Context, Event, Fault, Hook, Invocation, Manifest, Pattern, Payload, RegistrationPlan,
-    Scope, Sign, Start, export_adapter, stream,
+    Adapter, Capabilities, Context, Event, EventKind, Fault, Hook, Invocation, Manifest, Pattern, Payload,
+    RegistrationPlan, Scope, Sign, Start, export_adapter, stream,
 };
 
 /// The format that is understood. It changes only when the meaning of a field does.
@@ -23,7 +23,15 @@ impl Adapter for Hm {
         name: "hm",
         display_name: "hm",
         description: "The JSON event stream of the hm agent",
-        hooks: &[Hook::known("event", "event")],
+        hooks: &[Hook::known("event", "event").gives(&[
+            EventKind::SessionStart,
+            EventKind::TurnStart,
+            EventKind::TurnEnd,
+            EventKind::Compaction,
+            EventKind::SessionEnd,
+            EventKind::SubagentStart,
+            EventKind::SubagentEnd,
+        ])],
         presence: &[Sign::Program("hm")],
         capabilities: Capabilities::HOOKS
             .union(Capabilities::TRANSCRIPT_ANALYZER)

@@ -3,7 +3,7 @@
 use crate::json;
 use crate::lines::Reading;
 use crate::{
-    Base, Capabilities, Context, Description, Event, Fault, HookName, Invocation, Pattern, Payload, Place,
+    Base, Capabilities, Context, Description, Event, EventKind, Fault, HookName, Invocation, Pattern, Payload, Place,
     RegistrationPlan, Scope, Source, Start, TranscriptLocation,
 };
 
@@ -16,6 +16,8 @@ pub struct Hook {
     pub alias: &'static str,
     /// The registration plan asks for it.
     pub registered: bool,
+    /// The kinds of events that its payloads can give.
+    pub events: &'static [EventKind],
 }
 
 impl Hook {
@@ -26,6 +28,7 @@ impl Hook {
             native,
             alias,
             registered: true,
+            events: &[],
         }
     }
 
@@ -36,7 +39,17 @@ impl Hook {
             native,
             alias,
             registered: false,
+            events: &[],
         }
+    }
+}
+
+impl Hook {
+    /// What its payloads can mean; without it callers hear nothing of the hook.
+    #[must_use]
+    pub const fn gives(mut self, events: &'static [EventKind]) -> Self {
+        self.events = events;
+        self
     }
 }
 
@@ -151,6 +164,7 @@ impl Manifest {
                     native: hook.native.to_owned(),
                     alias: hook.alias.to_owned(),
                     registered: hook.registered,
+                    events: hook.events.to_vec(),
                 })
                 .collect(),
             env: owned(self.env),

@@ -7,8 +7,8 @@ mod transcripts;
 
 use hookhost_sdk::lines::{Either, Reading};
 use hookhost_sdk::{
-    Adapter, Capabilities, Context, Event, Fault, Hook, Invocation, Manifest, Pattern, Payload, RegistrationPlan,
-    Scope, Sign, Start, TranscriptLocation, export_adapter,
+    Adapter, Capabilities, Context, Event, EventKind, Fault, Hook, Invocation, Manifest, Pattern, Payload,
+    RegistrationPlan, Scope, Sign, Start, TranscriptLocation, export_adapter,
 };
 
 /// The adapter.
@@ -23,14 +23,14 @@ impl Adapter for Kiro {
         protected_dirs: &[".kiro", ".amazonq"],
         // Newer surfaces spell the same hooks with a capital; `hooks.rs` takes both.
         hooks: &[
-            Hook::registered("agentSpawn", "agent-spawn"),
-            Hook::registered("SessionStart", "session-start"),
-            Hook::registered("userPromptSubmit", "user-prompt-submit"),
-            Hook::registered("stop", "stop"),
+            Hook::registered("agentSpawn", "agent-spawn").gives(&[EventKind::SessionStart]),
+            Hook::registered("SessionStart", "session-start").gives(&[EventKind::SessionStart]),
+            Hook::registered("userPromptSubmit", "user-prompt-submit").gives(&[EventKind::TurnStart]),
+            Hook::registered("stop", "stop").gives(&[EventKind::TurnEnd]),
             Hook::known("preToolUse", "pre-tool-use"),
             Hook::known("postToolUse", "post-tool-use"),
-            Hook::known("promptSubmit", "prompt-submit"),
-            Hook::known("agentStop", "agent-stop"),
+            Hook::known("promptSubmit", "prompt-submit").gives(&[EventKind::TurnStart]),
+            Hook::known("agentStop", "agent-stop").gives(&[EventKind::TurnEnd]),
         ],
         env: &["KIRO_HOME", "USER_PROMPT", "XDG_DATA_HOME", "LOCALAPPDATA"],
         presence: &[

@@ -10,28 +10,29 @@ use hookhost_sdk::{Context, Event, EventKind, Hook, Object, Payload, time};
 use crate::sessions;
 
 pub(crate) const HOOKS: &[Hook] = &[
-    Hook::registered("session.created", "session-created"),
-    Hook::registered("chat.message", "chat-message"),
-    Hook::registered("message.part.updated", "message-part-updated"),
-    Hook::registered("session.status", "session-status"),
-    Hook::registered("session.idle", "session-idle"),
-    Hook::registered("session.compacted", "session-compacted"),
-    Hook::registered("session.deleted", "session-deleted"),
-    Hook::registered("server.instance.disposed", "server-instance-disposed"),
-    Hook::registered("tool.execute.before", "tool-execute-before"),
-    Hook::registered("tool.execute.after", "tool-execute-after"),
+    Hook::registered("session.created", "session-created").gives(&[EventKind::SessionStart]),
+    Hook::registered("chat.message", "chat-message").gives(&[EventKind::TurnStart]),
+    Hook::registered("message.part.updated", "message-part-updated")
+        .gives(&[EventKind::TurnStart, EventKind::SubagentEnd]),
+    Hook::registered("session.status", "session-status").gives(&[EventKind::TurnEnd, EventKind::SubagentEnd]),
+    Hook::registered("session.idle", "session-idle").gives(&[EventKind::TurnEnd]),
+    Hook::registered("session.compacted", "session-compacted").gives(&[EventKind::Compaction]),
+    Hook::registered("session.deleted", "session-deleted").gives(&[EventKind::SessionEnd]),
+    Hook::registered("server.instance.disposed", "server-instance-disposed").gives(&[EventKind::SessionEnd]),
+    Hook::registered("tool.execute.before", "tool-execute-before").gives(&[EventKind::SubagentStart]),
+    Hook::registered("tool.execute.after", "tool-execute-after").gives(&[EventKind::SubagentEnd]),
     Hook::known("session.updated", "session-updated"),
     Hook::known("session.error", "session-error"),
     Hook::known("message.updated", "message-updated"),
     Hook::known("file.edited", "file-edited"),
     // What Entire's plugin calls.
-    Hook::known("session-start", "session-start"),
-    Hook::known("turn-start", "turn-start"),
-    Hook::known("turn-end", "turn-end"),
-    Hook::known("compaction", "compaction"),
-    Hook::known("session-end", "session-end"),
-    Hook::known("subagent-start", "subagent-start"),
-    Hook::known("subagent-stop", "subagent-stop"),
+    Hook::known("session-start", "session-start").gives(&[EventKind::SessionStart]),
+    Hook::known("turn-start", "turn-start").gives(&[EventKind::TurnStart]),
+    Hook::known("turn-end", "turn-end").gives(&[EventKind::TurnEnd]),
+    Hook::known("compaction", "compaction").gives(&[EventKind::Compaction]),
+    Hook::known("session-end", "session-end").gives(&[EventKind::SessionEnd]),
+    Hook::known("subagent-start", "subagent-start").gives(&[EventKind::SubagentStart]),
+    Hook::known("subagent-stop", "subagent-stop").gives(&[EventKind::SubagentEnd]),
 ];
 
 /// The tool that starts a subagent.

@@ -6,12 +6,13 @@ use hookhost_sdk::{Context, Event, EventKind, Hook, Payload, paths};
 use crate::sessions::{Owner, id_in};
 
 pub(crate) const HOOKS: &[Hook] = &[
-    Hook::registered("session_start", "session-start"),
-    Hook::registered("before_agent_start", "before-agent-start"),
-    Hook::registered("agent_end", "agent-end"),
-    Hook::registered("agent_settled", "agent-settled"),
-    Hook::registered("session_compact", "session-compact"),
-    Hook::registered("session_shutdown", "session-shutdown"),
+    Hook::registered("session_start", "session-start").gives(&[EventKind::SessionStart]),
+    Hook::registered("before_agent_start", "before-agent-start")
+        .gives(&[EventKind::TurnStart, EventKind::SubagentStart]),
+    Hook::registered("agent_end", "agent-end").gives(&[EventKind::TurnEnd, EventKind::SubagentEnd]),
+    Hook::registered("agent_settled", "agent-settled").gives(&[EventKind::TurnEnd, EventKind::SubagentEnd]),
+    Hook::registered("session_compact", "session-compact").gives(&[EventKind::Compaction]),
+    Hook::registered("session_shutdown", "session-shutdown").gives(&[EventKind::SessionEnd]),
     Hook::known("tool_call", "tool-call"),
     Hook::known("tool_result", "tool-result"),
 ];

@@ -9,8 +9,8 @@ mod transcripts;
 
 use hookhost_sdk::lines::{JsonLines, Reading};
 use hookhost_sdk::{
-    Adapter, Capabilities, Context, Event, Fault, Hook, Invocation, Manifest, Pattern, Payload, RegistrationPlan,
-    Scope, Sign, Start, shell,
+    Adapter, Capabilities, Context, Event, EventKind, Fault, Hook, Invocation, Manifest, Pattern, Payload,
+    RegistrationPlan, Scope, Sign, Start, shell,
 };
 
 /// The adapter.
@@ -26,14 +26,14 @@ impl Adapter for QwenCode {
         description: "The Qwen team's coding agent for the terminal",
         protected_dirs: &[".qwen"],
         hooks: &[
-            Hook::registered("SessionStart", "session-start"),
-            Hook::registered("UserPromptSubmit", "user-prompt-submit"),
-            Hook::registered("Stop", "stop"),
-            Hook::registered("StopFailure", "stop-failure"),
-            Hook::registered("PreCompact", "pre-compact"),
-            Hook::registered("SessionEnd", "session-end"),
-            Hook::registered("SubagentStart", "subagent-start"),
-            Hook::registered("SubagentStop", "subagent-stop"),
+            Hook::registered("SessionStart", "session-start").gives(&[EventKind::SessionStart]),
+            Hook::registered("UserPromptSubmit", "user-prompt-submit").gives(&[EventKind::TurnStart]),
+            Hook::registered("Stop", "stop").gives(&[EventKind::TurnEnd]),
+            Hook::registered("StopFailure", "stop-failure").gives(&[EventKind::TurnEnd]),
+            Hook::registered("PreCompact", "pre-compact").gives(&[EventKind::Compaction]),
+            Hook::registered("SessionEnd", "session-end").gives(&[EventKind::SessionEnd]),
+            Hook::registered("SubagentStart", "subagent-start").gives(&[EventKind::SubagentStart]),
+            Hook::registered("SubagentStop", "subagent-stop").gives(&[EventKind::SubagentEnd]),
             Hook::known("PreToolUse", "pre-tool-use"),
             Hook::known("PostToolUse", "post-tool-use"),
             Hook::known("PostToolUseFailure", "post-tool-use-failure"),

@@ -8,8 +8,8 @@ mod transcripts;
 use hookhost_sdk::json::{not_an_object, with_escaped_controls};
 use hookhost_sdk::lines::{JsonLines, Reading};
 use hookhost_sdk::{
-    Adapter, Capabilities, Context, Event, Fault, Hook, Invocation, Manifest, Object, Payload, RegistrationPlan, Scope,
-    Sign, Start,
+    Adapter, Capabilities, Context, Event, EventKind, Fault, Hook, Invocation, Manifest, Object, Payload,
+    RegistrationPlan, Scope, Sign, Start,
 };
 
 /// The adapter.
@@ -23,13 +23,14 @@ impl Adapter for Windsurf {
         description: "Windsurf (Devin Desktop) and its agent Cascade",
         protected_dirs: &[".windsurf"],
         hooks: &[
-            Hook::registered("pre_user_prompt", "pre-user-prompt"),
+            Hook::registered("pre_user_prompt", "pre-user-prompt").gives(&[EventKind::TurnStart]),
             Hook::registered(
                 "post_cascade_response_with_transcript",
                 "post-cascade-response-with-transcript",
-            ),
+            )
+            .gives(&[EventKind::TurnEnd]),
             // Fires beside the one above: registering both would end each turn twice.
-            Hook::known("post_cascade_response", "post-cascade-response"),
+            Hook::known("post_cascade_response", "post-cascade-response").gives(&[EventKind::TurnEnd]),
             Hook::known("pre_read_code", "pre-read-code"),
             Hook::known("post_read_code", "post-read-code"),
             Hook::known("pre_write_code", "pre-write-code"),

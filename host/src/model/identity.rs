@@ -1,5 +1,7 @@
 //! Who an agent is.
 
+use super::EventKind;
+
 /// Where a relative path begins.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Base {
@@ -59,6 +61,8 @@ pub struct HookName {
     pub alias: String,
     /// The registration plan asks for it.
     pub registered: bool,
+    /// The kinds of events that its payloads can give.
+    pub events: Vec<EventKind>,
 }
 
 /// The constant facts about an agent; the contract's `description` says what each means.

@@ -45,6 +45,7 @@ impl From<HookName> for model::HookName {
             native: from.native,
             alias: from.alias,
             registered: from.registered,
+            events: all(from.events),
         }
     }
 }
@@ -135,18 +136,24 @@ fn present(text: Option<String>) -> Option<String> {
     text.filter(|text| !text.is_empty())
 }
 
+impl From<EventKind> for model::EventKind {
+    fn from(from: EventKind) -> Self {
+        match from {
+            EventKind::SessionStart => Self::SessionStart,
+            EventKind::TurnStart => Self::TurnStart,
+            EventKind::TurnEnd => Self::TurnEnd,
+            EventKind::Compaction => Self::Compaction,
+            EventKind::SessionEnd => Self::SessionEnd,
+            EventKind::SubagentStart => Self::SubagentStart,
+            EventKind::SubagentEnd => Self::SubagentEnd,
+        }
+    }
+}
+
 impl From<Event> for model::Event {
     fn from(from: Event) -> Self {
         Self {
-            kind: match from.kind {
-                EventKind::SessionStart => model::EventKind::SessionStart,
-                EventKind::TurnStart => model::EventKind::TurnStart,
-                EventKind::TurnEnd => model::EventKind::TurnEnd,
-                EventKind::Compaction => model::EventKind::Compaction,
-                EventKind::SessionEnd => model::EventKind::SessionEnd,
-                EventKind::SubagentStart => model::EventKind::SubagentStart,
-                EventKind::SubagentEnd => model::EventKind::SubagentEnd,
-            },
+            kind: from.kind.into(),
             session_id: from.session_id,
             previous_session_id: present(from.previous_session_id),
             session_ref: present(from.session_ref),
