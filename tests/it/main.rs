@@ -7,4 +7,6 @@
     reason = "a test stops at the first thing that is not as it should be"
 )]
 
+mod coverage;
 mod engine;
+mod invariants;
