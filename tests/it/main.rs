@@ -10,3 +10,4 @@
 mod coverage;
 mod engine;
 mod invariants;
+mod registration;

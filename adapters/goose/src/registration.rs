@@ -2,16 +2,16 @@
 
 use hookhost_sdk::json::quoted;
 use hookhost_sdk::paths::join;
-use hookhost_sdk::registration::{command, own_file, registered_hooks};
-use hookhost_sdk::{Adapter, Context, Fault, Invocation, RegistrationPlan, Scope};
+use hookhost_sdk::registration::{command, entries, own_file, registered_hooks};
+use hookhost_sdk::{ConfigEdit, ConfigFormat, Context, Edit, Fault, Invocation, RegistrationPlan, Scope};
 
 use crate::Goose;
 
 /// Seconds. A turn waits for its hooks.
 const TIMEOUT: u32 = 10;
 
-/// Stands in both files; goose reads the name from `plugin.json`.
-const MARKER: &str = "hookhost";
+/// By what we know our `plugin.json`.
+const MARKER: &str = "\"name\": \"hookhost\"";
 
 pub(crate) fn plan(invocation: &Invocation, scope: Scope, context: &Context) -> Result<RegistrationPlan, Fault> {
     let base = match scope {
@@ -21,25 +21,22 @@ pub(crate) fn plan(invocation: &Invocation, scope: Scope, context: &Context) -> 
     let base = base.ok_or_else(|| Fault::Other("there is no directory to register in".to_owned()))?;
     let folder = join(base, ".agents/plugins/hookhost");
     // No matcher: one that goose cannot read drops the rule without a word.
-    let hooks: Vec<String> = Goose::MANIFEST
-        .hooks
-        .iter()
-        .filter(|hook| hook.registered)
-        .map(|hook| {
-            let command = quoted(&command::<Goose>(invocation, hook.native, context));
-            let event = hook.native;
-            format!(
-                "    \"{event}\": [\n      {{\"hooks\": [{{\"type\": \"command\", \"command\": {command}, \"timeout\": {TIMEOUT}}}]}}\n    ]"
-            )
-        })
-        .collect();
-    let hooks = format!("{{\n  \"hooks\": {{\n{}\n  }}\n}}\n", hooks.join(",\n"));
+    let insertions = entries::<Goose>(|hook| {
+        let command = quoted(&command::<Goose>(invocation, hook, context));
+        format!("{{\"hooks\":[{{\"type\":\"command\",\"command\":{command},\"timeout\":{TIMEOUT}}}]}}")
+    });
     let plugin = "{\n  \"name\": \"hookhost\",\n  \"version\": \"1.0.0\",\n  \
                   \"description\": \"Records what goose does\"\n}\n";
     Ok(RegistrationPlan {
         edits: vec![
             own_file(join(&folder, "plugin.json"), MARKER, plugin.to_owned(), false),
-            own_file(join(&folder, "hooks/hooks.json"), MARKER, hooks, false),
+            Edit::Config(ConfigEdit {
+                file: join(&folder, "hooks/hooks.json"),
+                format: ConfigFormat::Json,
+                insertions,
+                sweep: vec![vec!["hooks".to_owned()]],
+                remove_when_empty: true,
+            }),
         ],
         hooks: registered_hooks::<Goose>(),
         notes: vec!["goose takes the plugin up when it is started again.".to_owned()],
@@ -49,34 +46,39 @@ pub(crate) fn plan(invocation: &Invocation, scope: Scope, context: &Context) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hookhost_sdk::{Edit, Object, testing};
+    use hookhost_sdk::{Object, testing};
 
     #[test]
     fn the_plugin_has_a_command_for_each_of_the_four_hooks() {
         let plan = testing::plan::<Goose>(Scope::Repo, &testing::context()).unwrap();
-        let files: Vec<_> = plan
-            .edits
-            .iter()
-            .map(|edit| match edit {
-                Edit::File(file) => (file.path.as_str(), Object::parse(&file.content).unwrap()),
-                Edit::Config(_) => panic!("a file of our own was expected"),
-            })
-            .collect();
-        let [(plugin_path, plugin), (hooks_path, hooks)] = &files[..] else {
-            panic!("two files were expected")
+        let [Edit::File(plugin), Edit::Config(hooks)] = &plan.edits[..] else {
+            panic!("a file of our own and one with the hooks were expected")
         };
-        assert_eq!(*plugin_path, "/home/dev/project/.agents/plugins/hookhost/plugin.json");
+        assert_eq!(plugin.path, "/home/dev/project/.agents/plugins/hookhost/plugin.json");
+        let description = Object::parse(&plugin.content).unwrap();
+        assert_eq!(description.text("name").as_deref(), Some("hookhost"));
+        assert!(plugin.content.contains(MARKER));
         assert_eq!(
-            *hooks_path,
+            hooks.file,
             "/home/dev/project/.agents/plugins/hookhost/hooks/hooks.json"
         );
-        assert_eq!(plugin.text("name").as_deref(), Some("hookhost"));
-        let events = hooks.object("hooks").unwrap();
-        let names: Vec<_> = events.fields().map(|(name, _)| name).collect();
-        assert_eq!(names, ["SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"]);
-        let handler = events.items("Stop")[0].object().unwrap().items("hooks")[0]
-            .object()
-            .unwrap();
-        assert_eq!(handler.text("command").as_deref(), Some("hookhost hook goose Stop"));
+        let paths: Vec<_> = hooks
+            .insertions
+            .iter()
+            .map(|insertion| insertion.path.join("."))
+            .collect();
+        assert_eq!(
+            paths,
+            [
+                "hooks.SessionStart",
+                "hooks.UserPromptSubmit",
+                "hooks.Stop",
+                "hooks.SessionEnd"
+            ]
+        );
+        assert_eq!(
+            hooks.insertions[2].value,
+            r#"{"hooks":[{"type":"command","command":"hookhost hook goose Stop","timeout":10}]}"#
+        );
     }
 }

@@ -6,7 +6,7 @@ use super::notation::{self, Trouble};
 use super::own::Owner;
 use super::record::{Record, digest};
 use super::{settings, words};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::{ConfigEdit, ConfigFormat, Edit, OwnFile};
 
 /// What the file is changed for.
@@ -189,6 +189,17 @@ fn write_own(
     record: Option<Record>,
 ) -> Result<Outcome> {
     let content = own.content.as_bytes();
+    if own.marker.trim().is_empty() || !is_marked(content, own) {
+        return Err(Error::new(
+            ErrorKind::Adapter,
+            format!(
+                "the adapter's own file {} does not hold its marker `{}` in its first lines",
+                path.display(),
+                own.marker
+            ),
+        )
+        .hint("it could never be taken away again; this is for the adapter's author to mend"));
+    }
     let is_ours = before.is_some_and(|before| is_marked(before, own));
     let mut record = record.filter(|_| is_ours).unwrap_or_else(|| Record {
         made_file: before.is_none(),
