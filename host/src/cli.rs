@@ -99,10 +99,8 @@ pub fn whole_help() -> String {
 
 fn help_pages(command: &mut clap::Command, pages: &mut Vec<String>) {
     let help = command.render_long_help();
-    pages.push(format!(
-        "# {}\n\n{help}",
-        command.get_display_name().unwrap_or_default()
-    ));
+    let name = command.get_display_name().unwrap_or(command.get_name());
+    pages.push(format!("# {name}\n\n{help}"));
     let inner = command.get_subcommands_mut().filter(|inner| inner.get_name() != "help");
     for inner in inner {
         help_pages(inner, pages);

@@ -7,7 +7,11 @@
     reason = "a test stops at the first thing that is not as it should be"
 )]
 
+mod cases;
 mod coverage;
 mod engine;
+mod fixtures;
 mod invariants;
+mod program;
+mod protocol;
 mod registration;

@@ -1,0 +1,190 @@
+//! What transcripts say, from an offset on.
+
+use serde_json::{Value, json};
+
+use super::{AGENT, assert_refused, json};
+use crate::program::Place;
+
+/// A call that writes a file, and its result.
+fn edit(number: u32, file: &str) -> String {
+    let call = json!({
+        "type": "assistant", "uuid": format!("a{number}"), "timestamp": "2026-01-02T03:04:05.000Z",
+        "sessionId": "s1", "cwd": "/home/dev/project", "isSidechain": false,
+        "message": {
+            "id": format!("m{number}"), "role": "assistant", "model": "some-model",
+            "content": [{
+                "type": "tool_use", "id": format!("t{number}"), "name": "Write",
+                "input": { "file_path": format!("/home/dev/project/{file}"), "content": "x" },
+            }],
+            "usage": { "input_tokens": 1, "output_tokens": 2 },
+        },
+    });
+    let result = json!({
+        "type": "user", "uuid": format!("r{number}"), "timestamp": "2026-01-02T03:04:05.000Z",
+        "sessionId": "s1", "cwd": "/home/dev/project", "isSidechain": false,
+        "message": {
+            "role": "user",
+            "content": [{ "type": "tool_result", "tool_use_id": format!("t{number}"), "content": "ok" }],
+        },
+    });
+    format!("{call}\n{result}\n")
+}
+
+struct Transcript {
+    place: Place,
+    path: String,
+}
+
+impl Transcript {
+    fn new(text: impl AsRef<[u8]>) -> Self {
+        let place = Place::new();
+        let path = place.file("t.jsonl", text);
+        Self { place, path }
+    }
+
+    fn files(&self, offset: usize) -> Value {
+        let offset = offset.to_string();
+        let arguments = ["extract-modified-files", "--path", &self.path, "--offset", &offset];
+        let env = [("ENTIRE_REPO_ROOT", "/home/dev/project"), ("HOOKHOST_AGENT", AGENT)];
+        json(&self.place.hookhost(&arguments, b"", &env))
+    }
+
+    fn position(&self) -> Value {
+        json(
+            &self
+                .place
+                .plugin(AGENT, &["get-transcript-position", "--path", &self.path], b""),
+        )["position"]
+            .clone()
+    }
+}
+
+#[test]
+fn files_behind_an_offset_are_found_wherever_it_falls() {
+    let (one, two) = (edit(1, "src/a.rs"), edit(2, "src/b.rs"));
+    let transcript = Transcript::new(format!("{one}{two}"));
+    let end = one.len() + two.len();
+    assert_eq!(transcript.position(), end);
+    assert_eq!(
+        transcript.files(0),
+        json!({ "files": ["src/a.rs", "src/b.rs"], "current_position": end })
+    );
+    for offset in [one.len(), one.len() - 1, 10] {
+        assert_eq!(
+            transcript.files(offset)["files"],
+            json!(["src/b.rs"]),
+            "offset {offset}"
+        );
+    }
+    for offset in [end, end + 1, 999_999_999] {
+        assert_eq!(
+            transcript.files(offset),
+            json!({ "files": [], "current_position": end }),
+            "offset {offset}"
+        );
+    }
+}
+
+#[test]
+fn a_half_written_line_is_read_again_when_it_is_whole() {
+    let (one, two) = (edit(1, "src/a.rs"), edit(2, "src/b.rs"));
+    let half = two.len() / 3;
+    let transcript = Transcript::new(format!("{one}{}", &two[..half]));
+    let position = transcript.files(0)["current_position"].clone();
+    assert_eq!(position, one.len());
+    let whole = Transcript::new(format!("{one}{two}"));
+    let rest = whole.files(usize::try_from(position.as_u64().unwrap()).unwrap());
+    assert_eq!(
+        rest,
+        json!({ "files": ["src/b.rs"], "current_position": one.len() + two.len() })
+    );
+}
+
+#[test]
+fn broken_lines_do_not_hide_what_follows_them() {
+    let broken = "{\"type\":\"assistant\",\"mess\nnot json\n\u{0}\u{0}\n[]\nnull\n\n{\"type\":\"new-kind\"}\r\n";
+    let text = format!("{}{broken}{}", edit(1, "src/a.rs"), edit(2, "src/b.rs"));
+    assert_eq!(Transcript::new(text).files(0)["files"], json!(["src/a.rs", "src/b.rs"]));
+}
+
+#[test]
+fn a_missing_transcript_has_no_position_and_nothing_to_say() {
+    let place = Place::new();
+    let missing = place.path("none.jsonl");
+    let missing = missing.to_str().unwrap();
+    assert_eq!(
+        json(&place.plugin(AGENT, &["get-transcript-position", "--path", missing], b""))["position"],
+        0
+    );
+    assert_refused(&place.plugin(
+        AGENT,
+        &["extract-modified-files", "--path", missing, "--offset", "0"],
+        b"",
+    ));
+    assert_refused(&place.plugin(
+        AGENT,
+        &["extract-prompts", "--session-ref", missing, "--offset", "0"],
+        b"",
+    ));
+    assert_refused(&place.plugin(AGENT, &["extract-summary", "--session-ref", missing], b""));
+    assert_refused(&place.plugin(AGENT, &["prepare-transcript", "--session-ref", missing], b""));
+}
+
+#[test]
+fn an_empty_transcript_says_nothing() {
+    let transcript = Transcript::new("");
+    assert_eq!(transcript.position(), 0);
+    assert_eq!(transcript.files(0), json!({ "files": [], "current_position": 0 }));
+    let summary = transcript
+        .place
+        .plugin(AGENT, &["extract-summary", "--session-ref", &transcript.path], b"");
+    assert_eq!(json(&summary), json!({ "summary": "", "has_summary": false }));
+    let tokens = transcript
+        .place
+        .plugin(AGENT, &["calculate-tokens", "--offset", "0"], b"");
+    assert_eq!(json(&tokens)["input_tokens"], 0);
+}
+
+#[test]
+fn tokens_are_those_behind_the_offset() {
+    let (one, two) = (edit(1, "a"), edit(2, "b"));
+    let text = format!("{one}{two}");
+    let place = Place::new();
+    let tokens = |offset: usize| {
+        let offset = offset.to_string();
+        json(&place.plugin(AGENT, &["calculate-tokens", "--offset", &offset], text.as_bytes()))
+    };
+    assert_eq!(
+        tokens(0),
+        json!({
+            "input_tokens": 2, "cache_creation_tokens": 0, "cache_read_tokens": 0, "output_tokens": 4,
+            "api_call_count": 2,
+        })
+    );
+    assert_eq!(tokens(one.len())["output_tokens"], 2);
+    assert_eq!(tokens(text.len() + 5)["output_tokens"], 0);
+}
+
+#[test]
+fn files_in_linked_repositories_are_relative_to_them() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.path("real/src")).unwrap();
+    std::os::unix::fs::symlink(place.path("real"), place.path("link")).unwrap();
+    let link = place.path("link").to_str().unwrap().to_owned();
+    let real = place.path("real").to_str().unwrap().to_owned();
+    for (root, written) in [(&link, &real), (&real, &link), (&real, &real)] {
+        let text = edit(1, "src/a.rs").replace("/home/dev/project", written);
+        let transcript = place.file("t.jsonl", text);
+        let arguments = [
+            "extract-modified-files",
+            "--agent",
+            AGENT,
+            "--path",
+            &transcript,
+            "--offset",
+            "0",
+        ];
+        let answer = place.hookhost(&arguments, b"", &[("ENTIRE_REPO_ROOT", root)]);
+        assert_eq!(json(&answer)["files"], json!(["src/a.rs"]), "{}", answer.log());
+    }
+}
