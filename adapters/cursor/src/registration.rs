@@ -1,8 +1,8 @@
 //! How Cursor is told to run our command: `hooks.json`, a flat list of entries for each event.
 
 use hookhost_sdk::json::quoted;
-use hookhost_sdk::registration::{command, default_value, entries, registered_hooks, settings_file};
-use hookhost_sdk::{Adapter, ConfigEdit, ConfigFormat, Context, Edit, Fault, Invocation, RegistrationPlan, Scope};
+use hookhost_sdk::registration::{command, default_value, entries, registered_hooks, settings_edit, settings_file};
+use hookhost_sdk::{Adapter, ConfigFormat, Context, Fault, Invocation, RegistrationPlan, Scope};
 
 const FILE: &str = ".cursor/hooks.json";
 
@@ -29,13 +29,11 @@ pub(crate) fn plan<A: Adapter>(
         Scope::User => vec![],
     };
     Ok(RegistrationPlan {
-        edits: vec![Edit::Config(ConfigEdit {
-            file: settings_file(scope, FILE, FILE, context)?,
-            format: ConfigFormat::Json,
+        edits: vec![settings_edit(
+            settings_file(scope, FILE, FILE, context)?,
+            ConfigFormat::Json,
             insertions,
-            sweep: vec![vec!["hooks".to_owned()]],
-            remove_when_empty: false,
-        })],
+        )],
         hooks: registered_hooks::<A>(),
         notes,
     })

@@ -1,10 +1,8 @@
 //! How Gemini CLI is told to run our command: groups of handlers in `settings.json`, which may hold comments.
 
 use hookhost_sdk::json::{quoted, without_comments};
-use hookhost_sdk::registration::{GroupedHook, grouped, registered_hooks, settings_file};
-use hookhost_sdk::{
-    ConfigEdit, ConfigFormat, Context, Edit, Fault, Invocation, Json, Object, RegistrationPlan, Scope, env, paths,
-};
+use hookhost_sdk::registration::{GroupedHook, grouped, registered_hooks, settings_edit, settings_file};
+use hookhost_sdk::{ConfigFormat, Context, Fault, Invocation, Json, Object, RegistrationPlan, Scope, env, paths};
 
 use crate::{GeminiCli, sessions};
 
@@ -43,13 +41,11 @@ pub(crate) fn plan(invocation: &Invocation, scope: Scope, context: &Context) -> 
     ];
     notes.extend(switched_off(context));
     Ok(RegistrationPlan {
-        edits: vec![Edit::Config(ConfigEdit {
+        edits: vec![settings_edit(
             file,
-            format: ConfigFormat::Jsonc,
-            insertions: grouped::<GeminiCli>(HOOKS, TIMEOUT, name, &invocation, context),
-            sweep: vec![vec!["hooks".to_owned()]],
-            remove_when_empty: false,
-        })],
+            ConfigFormat::Jsonc,
+            grouped::<GeminiCli>(HOOKS, TIMEOUT, name, &invocation, context),
+        )],
         hooks: registered_hooks::<GeminiCli>(),
         notes,
     })
@@ -72,7 +68,7 @@ fn switched_off(context: &Context) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hookhost_sdk::{Platform, testing};
+    use hookhost_sdk::{ConfigEdit, Edit, Platform, testing};
 
     fn edit(scope: Scope, context: &Context) -> ConfigEdit {
         let mut plan = testing::plan::<GeminiCli>(scope, context).unwrap();

@@ -2,10 +2,8 @@
 //! for bash and one for PowerShell.
 
 use hookhost_sdk::json::quoted;
-use hookhost_sdk::registration::{entries, filled, registered_hooks, settings_file};
-use hookhost_sdk::{
-    ConfigEdit, ConfigFormat, Context, Edit, Fault, FileState, Invocation, RegistrationPlan, Scope, paths,
-};
+use hookhost_sdk::registration::{entries, filled, registered_hooks, settings_edit, settings_file};
+use hookhost_sdk::{ConfigFormat, Context, Edit, Fault, FileState, Invocation, RegistrationPlan, Scope, paths};
 
 use crate::Windsurf;
 
@@ -39,13 +37,7 @@ fn edit(file: String, invocation: &Invocation) -> Edit {
             quoted(&filled::<Windsurf>(&invocation.powershell, invocation, hook)),
         )
     });
-    Edit::Config(ConfigEdit {
-        file,
-        format: ConfigFormat::Json,
-        insertions,
-        sweep: vec![vec!["hooks".to_owned()]],
-        remove_when_empty: false,
-    })
+    settings_edit(file, ConfigFormat::Json, insertions)
 }
 
 #[cfg(test)]
