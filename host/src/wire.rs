@@ -4,10 +4,12 @@
 //! in writing: what is absent is left out, lists are always there.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io::{self, Read, Write};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -169,11 +171,35 @@ pub fn read_event(text: &str) -> Result<Event> {
         task_description: fields.text("task_description"),
         response_message: fields.text("response_message"),
         metadata: fields
-            .get::<BTreeMap<String, String>>("metadata")
-            .unwrap_or_default()
-            .into_iter()
-            .collect(),
+            .get::<InOrder>("metadata")
+            .map(|pairs| pairs.0)
+            .unwrap_or_default(),
     })
+}
+
+/// Texts by key, in the order in which they stand: what was read is written again as it was.
+struct InOrder(Vec<(String, String)>);
+
+impl<'de> Deserialize<'de> for InOrder {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct Pairs;
+        impl<'de> Visitor<'de> for Pairs {
+            type Value = InOrder;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an object of texts")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<InOrder, A::Error> {
+                let mut pairs = vec![];
+                while let Some(pair) = map.next_entry()? {
+                    pairs.push(pair);
+                }
+                Ok(InOrder(pairs))
+            }
+        }
+        deserializer.deserialize_map(Pairs)
+    }
 }
 
 /// What callers tell `get-session-id` and `read-session`.
@@ -506,7 +532,9 @@ mod tests {
             subagent_type: None,
             task_description: None,
             response_message: None,
-            metadata: vec![("k".to_owned(), "old".to_owned()), ("k".to_owned(), "new".to_owned())],
+            metadata: [("k", "old"), ("k", "new"), ("a", "b")]
+                .map(|(key, value)| (key.to_owned(), value.to_owned()))
+                .into(),
         }
     }
 
@@ -514,7 +542,7 @@ mod tests {
     fn absent_fields_are_left_out_and_tool_input_stays_as_it_came() {
         assert_eq!(
             serde_json::to_string(&EventJson(&event())).unwrap(),
-            "{\"type\":6,\"session_id\":\"s\",\"tool_use_id\":\"t\",\"tool_input\":{\n \"n\": 1.50},\"metadata\":{\"k\":\"new\"}}"
+            "{\"type\":6,\"session_id\":\"s\",\"tool_use_id\":\"t\",\"tool_input\":{\n \"n\": 1.50},\"metadata\":{\"k\":\"new\",\"a\":\"b\"}}"
         );
         assert!(!event_line(&event()).contains('\n'));
     }
