@@ -12,11 +12,12 @@ use super::Call;
 use super::sessions::RefArgs;
 use crate::adapter::ReadingStart;
 use crate::commands::Output;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::input::Stdin;
-use crate::model::{Context, Wanted};
+use crate::model::{Context, Item, Wanted};
 use crate::session::TokenTotals;
 use crate::session::facts::{Collector, Facts};
+use crate::session::refs::check_id;
 use crate::session::transcript::{self, Transcript};
 use crate::wire::TokenUsage;
 
@@ -25,6 +26,9 @@ const PREPARE_LIMIT: Duration = Duration::from_secs(3);
 
 /// How long a transcript without an end mark has to stand still to count as complete.
 const STILL: Duration = Duration::from_millis(400);
+
+/// How much of a transcript on stdin is looked at for the session's id.
+const BEGINNING: u64 = 256 << 10;
 
 /// Which transcript.
 #[derive(Debug, Args)]
@@ -146,12 +150,50 @@ pub(super) fn read_facts(
 }
 
 /// What the transcript on stdin says from an offset on.
+///
+/// Some agents keep a part of it in files beside the transcript. The caller gives none of them, so they are looked for
+/// beside the session's own file, which the beginning of the transcript names by its id.
 pub(super) fn read_stdin(call: &mut Call, from: u64, want: Wanted, context: &Context) -> Result<Facts> {
+    let mut stdin = Stdin::default();
+    let mut beginning = vec![];
+    let cannot = |error| Error::system("cannot read the transcript", error);
+    (&mut stdin)
+        .take(BEGINNING)
+        .read_to_end(&mut beginning)
+        .map_err(cannot)?;
+    let companions = session_of(call, &beginning)
+        .and_then(|id| stored(call, &id, context))
+        .map(|found| found.start(want).companions);
     let start = ReadingStart {
+        companions: companions.unwrap_or_default(),
         want,
         ..ReadingStart::default()
     };
-    Ok(collect(call, start, &mut Stdin::default(), from, context)?.0)
+    let mut bytes = beginning.as_slice().chain(stdin);
+    Ok(collect(call, start, &mut bytes, from, context)?.0)
+}
+
+/// The session that a transcript says it is, judged by its beginning.
+fn session_of(call: &mut Call, beginning: &[u8]) -> Option<String> {
+    let mut id = None;
+    let mut bytes = beginning;
+    let read = transcript::read(call.adapter.as_mut(), ReadingStart::default(), &mut bytes, |entry| {
+        if let (None, Item::Session(facts)) = (&id, entry.item) {
+            id = facts.session_id;
+        }
+    });
+    // A document that is cut off here cannot be read, and tells nothing.
+    read.ok().and(id)
+}
+
+/// The file in which the agent keeps a session.
+pub(super) fn stored(call: &mut Call, id: &str, context: &Context) -> Option<Transcript> {
+    check_id(id).ok()?;
+    let by_id = call.transcript(id, context).ok()?;
+    if !by_id.is_file() || !by_id.path.is_file() {
+        return None;
+    }
+    call.transcript(&by_id.path.to_string_lossy(), context).ok()
 }
 
 fn collect(
