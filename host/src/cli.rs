@@ -86,11 +86,16 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
     }
 }
 
+/// The tree of all commands.
+pub(crate) fn tree() -> clap::Command {
+    use clap::CommandFactory;
+    Cli::command()
+}
+
 /// The whole help, as it is shown: the main page and each command's.
 #[must_use]
 pub fn whole_help() -> String {
-    use clap::CommandFactory;
-    let mut command = Cli::command().term_width(100);
+    let mut command = tree().term_width(100);
     command.build();
     let mut pages = vec![];
     help_pages(&mut command, &mut pages);

@@ -1,7 +1,19 @@
 //! The commands: one file each, those of the protocol one file a group. They give back what is to be written.
 
+mod completions;
+mod config;
+mod export;
+mod hook;
+mod list;
+mod man;
 pub mod protocol;
+mod prune;
+mod recorded;
+mod redact;
 mod replay;
+mod schema;
+mod show;
+mod tail;
 
 use std::io::{self, Write};
 
@@ -83,7 +95,18 @@ impl Output {
 /// All commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Hook(hook::HookArgs),
+    List(list::ListArgs),
+    Show(show::ShowArgs),
+    Tail(tail::TailArgs),
+    Export(export::ExportArgs),
     Replay(replay::ReplayArgs),
+    Redact(redact::RedactArgs),
+    Prune(prune::PruneArgs),
+    Config(config::ConfigArgs),
+    Schema(schema::SchemaArgs),
+    Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
     #[command(flatten)]
     Protocol(protocol::Request),
 }
@@ -91,7 +114,19 @@ pub(crate) enum Command {
 impl Command {
     pub(crate) fn run(self, selection: &Selection) -> Result<Output> {
         match self {
+            // Run before the arguments are looked at; only help comes here.
+            Self::Hook(_) => Ok(Output::nothing()),
+            Self::List(args) => list::run(&args, selection),
+            Self::Show(args) => show::run(&args),
+            Self::Tail(args) => tail::run(&args, selection),
+            Self::Export(args) => export::run(&args, selection),
             Self::Replay(args) => replay::run(&args, selection),
+            Self::Redact(args) => redact::run(&args, selection),
+            Self::Prune(args) => prune::run(&args, selection),
+            Self::Config(args) => config::run(&args),
+            Self::Schema(args) => schema::run(&args),
+            Self::Completions(args) => Ok(completions::run(&args)),
+            Self::Man(args) => man::run(&args),
             Self::Protocol(command) => command.run(selection),
         }
     }
@@ -99,10 +134,12 @@ impl Command {
 
 /// Runs a command that agents wait for, when the arguments say so plainly, and gives back the exit code.
 pub(crate) fn run_early(words: &Words<'_>) -> Option<u8> {
-    if words.is_unclear {
+    let command = words.command?.to_str()?;
+    if words.is_unclear && command != "hook" {
         return None;
     }
-    match words.command?.to_str()? {
+    match command {
+        "hook" => hook::run_early(words),
         "parse-hook" => protocol::hooks::run_early(words),
         _ => None,
     }

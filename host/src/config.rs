@@ -26,9 +26,6 @@ use crate::paths;
 /// Names the file, in place of the one in the config folder.
 pub const FILE_VARIABLE: &str = "HOOKHOST_CONFIG";
 
-/// How the variables that override settings begin.
-const VARIABLE_PREFIX: &str = "HOOKHOST_";
-
 /// The table of adapters that are loaded without a sandbox.
 const NATIVE: &str = "native";
 
@@ -74,7 +71,7 @@ pub enum Origin {
     /// The file.
     File,
     /// This variable.
-    Variable(String),
+    Variable(&'static str),
 }
 
 impl Config {
@@ -99,6 +96,13 @@ impl Config {
         config.file = file;
         config.override_by(|variable| env::var_os(variable).map(|value| value.to_string_lossy().into_owned()))?;
         Ok(config)
+    }
+
+    /// Whether the variable of the kill switch says so: it does even when the settings cannot be read.
+    #[must_use]
+    pub fn is_disabled_by_variable() -> bool {
+        let variable = env::var(keys::DISABLE_VARIABLE).unwrap_or_default();
+        !variable.is_empty() && Kind::Flag.of_text(&variable) != Some(Value::Flag(false))
     }
 
     /// What stands in a file.
@@ -151,8 +155,8 @@ impl Config {
 
     fn override_by(&mut self, variable: impl Fn(&str) -> Option<String>) -> Result<()> {
         for key in KEYS {
-            let name = variable_of(key.name);
-            let Some(text) = variable(&name).filter(|text| !text.is_empty()) else {
+            let name = key.variable;
+            let Some(text) = variable(name).filter(|text| !text.is_empty()) else {
                 continue;
             };
             // Whoever sets this one wants silence, whatever they write.
@@ -264,12 +268,6 @@ impl Config {
     fn of(&self, name: &str) -> Option<Value> {
         keys::find(name).map(|key| self.value(key).0)
     }
-}
-
-/// The variable that overrides a setting.
-#[must_use]
-pub fn variable_of(name: &str) -> String {
-    format!("{VARIABLE_PREFIX}{}", name.replace('.', "_").to_ascii_uppercase())
 }
 
 fn refused(place: &str, key: &Key, found: &str) -> Error {

@@ -1,3 +1,5 @@
 //! What answers for people look like. Makes text of data; nothing here reads or writes.
 
+pub mod number;
+pub mod style;
 pub mod table;

@@ -11,6 +11,7 @@ mod names;
 pub mod read;
 pub mod record;
 mod repeats;
+pub mod rewrite;
 pub mod sessions;
 mod starts;
 

@@ -42,6 +42,18 @@ pub fn is_terminal() -> bool {
     io::IsTerminal::is_terminal(&io::stdout())
 }
 
+/// How many characters a line of the terminal has. `None`: stdout is none.
+#[must_use]
+pub fn terminal_width() -> Option<usize> {
+    #[cfg(unix)]
+    return rustix::termios::tcgetwinsize(rustix::stdio::stdout())
+        .ok()
+        .map(|size| usize::from(size.ws_col))
+        .filter(|width| *width > 0);
+    #[cfg(not(unix))]
+    None
+}
+
 #[cfg(unix)]
 mod raw {
     use std::io::{self, Write};

@@ -1,6 +1,7 @@
 //! The directories that belong to hookhost. The one door to the `directories` package.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use directories::{BaseDirs, ProjectDirs};
 
@@ -68,8 +69,10 @@ fn below_home(name: &str) -> Option<PathBuf> {
     (!home.is_empty()).then(|| PathBuf::from(home).join(name))
 }
 
-fn ours() -> Option<ProjectDirs> {
-    ProjectDirs::from("", "", "hookhost")
+/// Asked for several times in a hook, and the same each time.
+fn ours() -> Option<&'static ProjectDirs> {
+    static OURS: OnceLock<Option<ProjectDirs>> = OnceLock::new();
+    OURS.get_or_init(|| ProjectDirs::from("", "", "hookhost")).as_ref()
 }
 
 #[cfg(test)]

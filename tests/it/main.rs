@@ -7,11 +7,19 @@
     reason = "a test stops at the first thing that is not as it should be"
 )]
 
+#[cfg(unix)]
+mod abuse;
 mod cases;
+#[cfg(unix)]
+mod concurrency;
 mod coverage;
 mod engine;
+#[cfg(unix)]
+mod fake_agent;
 mod fixtures;
 mod invariants;
 mod program;
 mod protocol;
 mod registration;
+#[cfg(unix)]
+mod sessions;

@@ -3,6 +3,7 @@
 use super::values::{Default, Kind};
 
 pub(crate) const DISABLE: &str = "disable";
+pub(crate) const DISABLE_VARIABLE: &str = "HOOKHOST_DISABLE";
 pub(crate) const CAPTURE: &str = "capture";
 pub(crate) const EXCLUDE_AGENTS: &str = "exclude.agents";
 pub(crate) const EXCLUDE_REPOS: &str = "exclude.repos";
@@ -26,6 +27,8 @@ pub(crate) const REDACT_ENTROPY: &str = "redact.entropy";
 pub struct Key {
     /// As it is written in the file; a dot stands between a table and what is in it.
     pub name: &'static str,
+    /// The variable that overrides it: `HOOKHOST_` and the name.
+    pub variable: &'static str,
     /// What it can be.
     pub kind: Kind,
     /// What it is when nobody says.
@@ -38,12 +41,14 @@ pub struct Key {
 pub const KEYS: &[Key] = &[
     Key {
         name: DISABLE,
+        variable: DISABLE_VARIABLE,
         kind: Kind::Flag,
         default: Default::Flag(false),
         meaning: "The kill switch: hooks do nothing and record nothing.",
     },
     Key {
         name: CAPTURE,
+        variable: "HOOKHOST_CAPTURE",
         kind: Kind::Choice(&["raw", "redacted", "off"]),
         default: Default::Text("raw"),
         meaning: "What is kept of a payload in the journal: every byte; with secrets replaced in the payload and in the \
@@ -51,30 +56,35 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         name: EXCLUDE_AGENTS,
+        variable: "HOOKHOST_EXCLUDE_AGENTS",
         kind: Kind::Texts,
         default: Default::Texts,
         meaning: "Agents of which nothing is recorded, by their adapters' names.",
     },
     Key {
         name: EXCLUDE_REPOS,
+        variable: "HOOKHOST_EXCLUDE_REPOS",
         kind: Kind::Paths,
         default: Default::Texts,
         meaning: "Directories in which, and below which, nothing is recorded. A leading ~ is the home directory.",
     },
     Key {
         name: HOOK_MS,
+        variable: "HOOKHOST_LIMITS_HOOK_MS",
         kind: Kind::Number(10, 60_000),
         default: Default::Number(2000),
         meaning: "How long an adapter may take for a hook, in milliseconds. The agent waits that long at most.",
     },
     Key {
         name: HOOK_MEMORY_MIB,
+        variable: "HOOKHOST_LIMITS_HOOK_MEMORY_MIB",
         kind: Kind::Number(1, 4095),
         default: Default::Number(64),
         meaning: "How much memory an adapter may use for a hook.",
     },
     Key {
         name: TRANSCRIPT_MS,
+        variable: "HOOKHOST_LIMITS_TRANSCRIPT_MS",
         kind: Kind::Number(100, 3_600_000),
         default: Default::Number(25_000),
         meaning: "How long an adapter may take to read a transcript, in milliseconds. Callers of the external-agent \
@@ -82,24 +92,28 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         name: TRANSCRIPT_MEMORY_MIB,
+        variable: "HOOKHOST_LIMITS_TRANSCRIPT_MEMORY_MIB",
         kind: Kind::Number(1, 4095),
         default: Default::Number(256),
         meaning: "How much memory an adapter may use to read a transcript.",
     },
     Key {
         name: ANSWER_MIB,
+        variable: "HOOKHOST_LIMITS_ANSWER_MIB",
         kind: Kind::Number(1, 1024),
         default: Default::Number(10),
         meaning: "How large an adapter's answer may be.",
     },
     Key {
         name: REDACT_PATTERNS,
+        variable: "HOOKHOST_REDACT_PATTERNS",
         kind: Kind::Texts,
         default: Default::Texts,
         meaning: "Regular expressions of what else is a secret, beyond the well-known shapes of tokens.",
     },
     Key {
         name: REDACT_ENTROPY,
+        variable: "HOOKHOST_REDACT_ENTROPY",
         kind: Kind::Flag,
         default: Default::Flag(true),
         meaning: "Whether long words that look random are taken for secrets.",
@@ -147,6 +161,14 @@ fn distance(one: &str, other: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn variables_are_named_like_their_settings() {
+        for key in KEYS {
+            let name = key.name.replace('.', "_").to_ascii_uppercase();
+            assert_eq!(key.variable, format!("HOOKHOST_{name}"));
+        }
+    }
 
     #[test]
     fn words_are_as_far_apart_as_letters_differ() {

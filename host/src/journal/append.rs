@@ -4,13 +4,15 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, IoSlice, Read, Seek, SeekFrom, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::session::store;
 
-/// How long another writer is waited for. Less than the shortest time that an agent gives its hooks.
-const PATIENCE: Duration = Duration::from_millis(1200);
+/// How long other writers are waited for. They need microseconds; a program that was stopped while it wrote needs for
+/// ever, and agents give their hooks no more than some seconds.
+const PATIENCE: Duration = Duration::from_secs(4);
 
 /// The first step back from the end of the file.
 const FIRST_REACH: u64 = 16 << 10;
@@ -34,9 +36,32 @@ impl Locked {
     /// # Errors
     /// The file cannot be made or opened, or the lock was not to be had ([`io::ErrorKind::WouldBlock`]).
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        Self::open_by(path, open_or_make)
+    }
+
+    /// As [`Self::open`], but a file that is not there is an error.
+    ///
+    /// # Errors
+    /// As those of [`Self::open`].
+    pub(crate) fn existing(path: &Path) -> io::Result<Self> {
+        Self::open_by(path, |path| OpenOptions::new().read(true).write(true).open(path))
+    }
+
+    /// How long the file is.
+    pub(crate) fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// What stands in the file, from its beginning.
+    pub(crate) fn read_from_start(&mut self) -> io::Result<impl Read> {
+        self.file.rewind()?;
+        Ok((&self.file).take(self.length))
+    }
+
+    fn open_by(path: &Path, open: impl Fn(&Path) -> io::Result<File>) -> io::Result<Self> {
         let began = Instant::now();
         loop {
-            let file = open_or_make(path)?;
+            let file = open(path)?;
             wait_for_lock(&file, began)?;
             let metadata = file.metadata()?;
             if !metadata.is_file() {
@@ -173,23 +198,22 @@ pub(crate) fn lock(file: &File) -> io::Result<()> {
 }
 
 fn wait_for_lock(file: &File, began: Instant) -> io::Result<()> {
-    let mut pause = Duration::from_micros(50);
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(()),
-            Err(TryLockError::WouldBlock) if began.elapsed() < PATIENCE => {
-                thread::sleep(pause);
-                pause = (pause * 2).min(Duration::from_millis(2));
-            }
-            Err(TryLockError::WouldBlock) => {
-                return Err(io::Error::new(
-                    io::ErrorKind::WouldBlock,
-                    "another program holds the lock",
-                ));
-            }
-            // A file system without locks: an append is still one write.
-            Err(TryLockError::Error(_)) => return Ok(()),
-        }
+    match file.try_lock() {
+        // A file system without locks: an append is still one write.
+        Ok(()) | Err(TryLockError::Error(_)) => return Ok(()),
+        Err(TryLockError::WouldBlock) => {}
+    }
+    // The system has no waiting for a lock with a limit. In a thread it can be waited for without one: the lock belongs
+    // to the open file, not to the thread, and a process that gives up takes the thread with it.
+    let (sender, locked) = mpsc::channel();
+    let waiting = file.try_clone()?;
+    thread::Builder::new().spawn(move || sender.send(waiting.lock()))?;
+    match locked.recv_timeout(PATIENCE.saturating_sub(began.elapsed())) {
+        Ok(locked) => locked,
+        Err(_) => Err(io::Error::new(
+            io::ErrorKind::WouldBlock,
+            "another program holds the lock",
+        )),
     }
 }
 

@@ -4,6 +4,7 @@ use std::fs::OpenOptions;
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::record::{Failure, Record};
@@ -12,7 +13,7 @@ use super::record::{Failure, Record};
 const LIMIT: u64 = 1 << 20;
 
 /// A hook call that the journal doesn't know of.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Fallback {
     /// When the hook was called.
     pub time: String,

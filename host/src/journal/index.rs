@@ -210,6 +210,17 @@ fn files_below(folder: &Path) -> io::Result<Vec<(String, Stamp)>> {
     Ok(found)
 }
 
+impl Journal {
+    /// The files with records, in no order.
+    ///
+    /// # Errors
+    /// The journal's folder cannot be read. One that is not there is an empty one.
+    pub fn files(&self) -> io::Result<Vec<PathBuf>> {
+        let files = files_below(self.folder())?;
+        Ok(files.into_iter().map(|(key, _)| self.folder().join(key)).collect())
+    }
+}
+
 type Stale = (String, Stamp, Option<Entry>);
 
 /// Reads the files that are new or have changed, on all processors.

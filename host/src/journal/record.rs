@@ -11,9 +11,11 @@
 //! what they don't know, and `v` rises when that is not enough.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 use uuid::Uuid;
@@ -50,6 +52,8 @@ pub struct Record<'a> {
     pub duration_us: u64,
     /// Why there is no event.
     pub failure: Option<Failure>,
+    /// What was done to the records before this one, which is of no hook call then.
+    pub audit: Option<Audit>,
     /// What the payload means.
     pub events: Vec<Event>,
     /// What it would mean had it not been recorded before.
@@ -59,7 +63,7 @@ pub struct Record<'a> {
 }
 
 /// Which adapter it was.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AdapterStamp {
     /// Its name.
     pub name: String,
@@ -72,7 +76,7 @@ pub struct AdapterStamp {
 }
 
 /// Why a hook call gave no event.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Failure {
     /// A word for programs.
     pub code: Cow<'static, str>,
@@ -90,6 +94,20 @@ impl Failure {
             message: message.into(),
         }
     }
+}
+
+/// What was done to a file of the journal.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Audit {
+    /// `redact`.
+    pub action: String,
+    /// Who did it.
+    pub by: String,
+    /// How many records changed.
+    pub records: u64,
+    /// How many secrets were replaced, by kind.
+    #[serde(default)]
+    pub secrets: BTreeMap<String, u64>,
 }
 
 /// The bytes that an agent sent.
@@ -280,6 +298,7 @@ impl Record<'_> {
             adapter: found.adapter,
             duration_us: found.duration_us,
             failure: found.failure,
+            audit: found.audit,
             events: events(found.events)?,
             repeats: events(found.repeats)?,
             payload,
@@ -308,6 +327,8 @@ struct Head<'a> {
     duration_us: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     failure: Option<&'a Failure>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    audit: Option<&'a Audit>,
     events: Events<'a>,
     #[serde(skip_serializing_if = "Events::is_empty")]
     repeats: Events<'a>,
@@ -336,6 +357,7 @@ impl<'a> Head<'a> {
             adapter: record.adapter.as_ref(),
             duration_us: record.duration_us,
             failure: record.failure.as_ref(),
+            audit: record.audit.as_ref(),
             events: Events(&record.events),
             repeats: Events(&record.repeats),
             payload_before,
@@ -383,6 +405,8 @@ struct Found<'a> {
     duration_us: u64,
     #[serde(default)]
     failure: Option<Failure>,
+    #[serde(default)]
+    audit: Option<Audit>,
     #[serde(default, borrow)]
     events: Vec<&'a RawValue>,
     #[serde(default, borrow)]

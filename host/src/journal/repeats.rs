@@ -14,6 +14,7 @@ use serde_json::value::RawValue;
 use super::append::Locked;
 use super::record::Record;
 use crate::model::{Event, EventKind};
+use crate::moment::milliseconds;
 
 /// Two deliveries of one hook come within this time, in milliseconds. Nobody stops a turn and types the same prompt
 /// again as fast.
@@ -68,11 +69,6 @@ pub(crate) fn kinds(line: &[u8]) -> Vec<EventKind> {
                 .collect()
         },
     )
-}
-
-/// Since 1970. A time that cannot be read is long ago.
-pub(crate) fn milliseconds(time: &str) -> i64 {
-    time.parse::<jiff::Timestamp>().map_or(0, |time| time.as_millisecond())
 }
 
 /// What of a record matters here.

@@ -4,11 +4,13 @@ use std::borrow::Cow;
 use std::io;
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::read::Lines;
 use super::record::Failure;
 use crate::model::EventKind;
+use crate::moment;
 
 /// A session that has not ended and is silent for longer than this (in milliseconds) is no longer taken for an open
 /// one: many agents do not say when a session ends, and all of them can be killed.
@@ -18,7 +20,7 @@ pub const SILENCE: i64 = 24 * 60 * 60 * 1000;
 const TITLE_LIMIT: usize = 200;
 
 /// How a session stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
     /// Started, and no prompt yet.
@@ -48,7 +50,7 @@ impl State {
 }
 
 /// A session as its records tell it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Summary {
     /// The agent.
@@ -110,7 +112,7 @@ pub struct Summary {
 }
 
 /// The last hook call that failed.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LastFailure {
     /// When.
     pub time: String,
@@ -151,7 +153,7 @@ impl Summary {
     pub fn state(&self, now: i64) -> State {
         if self.has_ended {
             State::Ended
-        } else if now.saturating_sub(super::repeats::milliseconds(&self.last)) > SILENCE {
+        } else if now.saturating_sub(moment::milliseconds(&self.last)) > SILENCE {
             State::Silent
         } else if self.is_working {
             State::Working
@@ -169,6 +171,10 @@ impl Summary {
     }
 
     fn add_record(&mut self, record: Head<'_>) {
+        // Of no hook call.
+        if record.audit.is_some() {
+            return;
+        }
         self.records += 1;
         if self.started.is_empty() {
             self.started = record.time.to_string();
@@ -261,6 +267,7 @@ struct Head<'a> {
     cwd: Option<String>,
     repo_root: Option<String>,
     failure: Option<Failure>,
+    audit: Option<serde::de::IgnoredAny>,
     #[serde(borrow)]
     events: Vec<HeadEvent<'a>>,
     #[serde(default)]

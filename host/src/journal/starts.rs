@@ -14,8 +14,9 @@ use serde::{Deserialize, Serialize};
 
 use super::append;
 use super::record::Record;
-use super::repeats::{self, milliseconds};
+use super::repeats;
 use crate::model::EventKind;
+use crate::moment::milliseconds;
 use crate::session::store;
 
 /// The note's name. No session's file begins with a dot.
