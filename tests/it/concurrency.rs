@@ -149,7 +149,7 @@ fn a_writer_that_is_killed_at_any_moment_loses_no_record_and_the_next_one_goes_o
             .unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         // The first one shows that the process has come that far; then the kill comes at another moment each time.
-        while let Some(line) = lines.next() {
+        for line in lines.by_ref() {
             if let Some(id) = line.unwrap().strip_prefix("written ") {
                 written.push(id.to_owned());
                 break;

@@ -135,26 +135,36 @@ pub(crate) fn records(path: &Path) -> Vec<Record<'static>> {
 pub(crate) fn run(mut command: Command, stdin: Stdin<'_>) -> Done {
     let began = Instant::now();
     let mut child = start(&mut command);
+    let mut stdout = child.stdout.take().unwrap();
+    let mut stderr = child.stderr.take().unwrap();
     let mut pipe = child.stdin.take();
-    let (Stdin::Bytes(bytes) | Stdin::Open(bytes)) = stdin;
-    if let Some(pipe) = &mut pipe {
-        // Some commands leave before they have read everything.
-        let _ = pipe.write_all(bytes);
-    }
-    if matches!(stdin, Stdin::Bytes(_)) {
-        pipe = None;
-    }
-    let status = wait(&mut child);
-    drop(pipe);
-    let mut done = Done {
-        status,
-        stdout: vec![],
-        stderr: vec![],
-        took: began.elapsed(),
-    };
-    child.stdout.take().unwrap().read_to_end(&mut done.stdout).unwrap();
-    child.stderr.take().unwrap().read_to_end(&mut done.stderr).unwrap();
-    done
+    std::thread::scope(|scope| {
+        let stdout = scope.spawn(move || all_of(&mut stdout));
+        let stderr = scope.spawn(move || all_of(&mut stderr));
+        let (Stdin::Bytes(bytes) | Stdin::Open(bytes)) = stdin;
+        if let Some(pipe) = &mut pipe {
+            // Some commands leave before they have read everything.
+            let _ = pipe.write_all(bytes);
+        }
+        if matches!(stdin, Stdin::Bytes(_)) {
+            pipe = None;
+        }
+        let status = wait(&mut child);
+        let took = began.elapsed();
+        drop(pipe);
+        Done {
+            status,
+            stdout: stdout.join().unwrap(),
+            stderr: stderr.join().unwrap(),
+            took,
+        }
+    })
+}
+
+fn all_of(pipe: &mut impl Read) -> Vec<u8> {
+    let mut bytes = vec![];
+    pipe.read_to_end(&mut bytes).unwrap();
+    bytes
 }
 
 pub(crate) fn start(command: &mut Command) -> Child {
