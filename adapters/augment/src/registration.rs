@@ -55,6 +55,7 @@ pub(crate) fn plan(invocation: &Invocation, scope: Scope, context: &Context) -> 
         edits,
         hooks: registered_hooks::<Augment>(),
         notes: vec![],
+        obstacles: vec![],
     })
 }
 

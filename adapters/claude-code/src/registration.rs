@@ -46,9 +46,8 @@ pub(crate) fn plan<A: Adapter>(
             "Claude Code runs a repository's hooks in interactive sessions once its folder is trusted.".to_owned(),
         );
     }
-    if is_set("disableAllHooks", &file, context) {
-        notes.push(format!("Hooks are switched off by `disableAllHooks` in {file}."));
-    }
+    let off = is_set("disableAllHooks", &file, context);
+    let obstacles = off.then(|| format!("Hooks are switched off by `disableAllHooks` in {file}."));
     Ok(RegistrationPlan {
         edits: vec![settings_edit(
             file,
@@ -57,6 +56,7 @@ pub(crate) fn plan<A: Adapter>(
         )],
         hooks: registered_hooks::<A>(),
         notes,
+        obstacles: obstacles.into_iter().collect(),
     })
 }
 
@@ -117,12 +117,12 @@ mod tests {
 
     #[test]
     fn the_user_is_told_that_hooks_are_switched_off() {
-        let notes = |settings: &str| {
+        let obstacles = |settings: &str| {
             let context = context_with_files(&[("/home/dev/project/.claude/settings.json", settings)]);
-            plan::<ClaudeCode>(Scope::Repo, &context).unwrap().notes.len()
+            plan::<ClaudeCode>(Scope::Repo, &context).unwrap().obstacles.len()
         };
-        assert_eq!(notes("{}"), 1);
-        assert_eq!(notes("{ \"disableAllHooks\": true, /* for now */ }"), 2);
+        assert_eq!(obstacles("{}"), 0);
+        assert_eq!(obstacles("{ \"disableAllHooks\": true, /* for now */ }"), 1);
     }
 
     #[test]

@@ -57,6 +57,7 @@ pub(crate) fn plan(invocation: &Invocation, scope: Scope, context: &Context) -> 
         edits,
         hooks: registered_hooks::<Cline>(),
         notes,
+        obstacles: vec![],
     })
 }
 

@@ -37,6 +37,7 @@ pub(crate) fn plan(invocation: &Invocation, scope: Scope, context: &Context) -> 
     let json = paths::join(&dir, "hooks.json");
     let toml = paths::join(&dir, "config.toml");
     let config = config_at(&toml, context);
+    let sources = (json.clone(), toml.clone());
     let in_json = paths::wanted_text(context, &json).is_some_and(|text| has_hooks(&text));
     let insertions = insertions(invocation, scope, context);
     let edits = match (in_json, config.has_hooks) {
@@ -51,7 +52,8 @@ pub(crate) fn plan(invocation: &Invocation, scope: Scope, context: &Context) -> 
     Ok(RegistrationPlan {
         edits,
         hooks: registered_hooks::<Codex>(),
-        notes: notes(scope, &config, context),
+        notes: notes(scope),
+        obstacles: obstacles(scope, &config, &[&sources.0, &sources.1], context),
     })
 }
 
@@ -71,21 +73,34 @@ fn insertions(invocation: &Invocation, scope: Scope, context: &Context) -> Vec<I
     grouped::<Codex>(HOOKS, TIMEOUT, for_windows, invocation, &elsewhere)
 }
 
-fn notes(scope: Scope, config: &Config, context: &Context) -> Vec<String> {
+fn notes(scope: Scope) -> Vec<String> {
     let mut notes = vec![
         "Open /hooks in Codex once and trust the new hooks: until then Codex passes over them without a word."
             .to_owned(),
     ];
-    let mut switched_off = config.switches_hooks_off;
     if scope == Scope::Repo {
         notes.push("Codex runs a repository's hooks only in a project that you have trusted.".to_owned());
-        let users = sessions::home(context).map(|home| paths::join(&home, "config.toml"));
-        switched_off |= users.is_ok_and(|file| config_at(&file, context).switches_hooks_off);
-    }
-    if switched_off {
-        notes.push("Hooks are switched off in config.toml: take `hooks = false` out of [features].".to_owned());
     }
     notes
+}
+
+/// `sources`: the files that hooks can stand in. The user's `config.toml` names a hook that was reviewed by its file.
+fn obstacles(scope: Scope, config: &Config, sources: &[&str], context: &Context) -> Vec<String> {
+    let mut obstacles = vec![];
+    let users = sessions::home(context).map(|home| paths::join(&home, "config.toml"));
+    let users = users.unwrap_or_default();
+    let mut switched_off = config.switches_hooks_off;
+    if scope == Scope::Repo {
+        switched_off |= config_at(&users, context).switches_hooks_off;
+    }
+    if switched_off {
+        obstacles.push("Hooks are switched off in config.toml: take `hooks = false` out of [features].".to_owned());
+    }
+    let text = paths::wanted_text(context, &users).unwrap_or_default();
+    if !sources.iter().any(|source| text.contains(&format!("{source}:"))) {
+        obstacles.push("Codex has not been told yet to trust the hooks: open /hooks in it.".to_owned());
+    }
+    obstacles
 }
 
 fn config_at(file: &str, context: &Context) -> Config {
@@ -185,16 +200,20 @@ mod tests {
             &context_with_files(&[("/home/dev/.codex/config.toml", off)]),
         )
         .unwrap();
-        assert_eq!(plan.notes.len(), 3);
+        assert_eq!(plan.notes.len(), 2);
         assert!(plan.notes[0].contains("/hooks"));
-        assert!(plan.notes[2].contains("switched off"));
-        assert_eq!(
-            testing::plan::<Codex>(Scope::User, &testing::context())
-                .unwrap()
-                .notes
-                .len(),
-            1
-        );
+        assert_eq!(plan.obstacles.len(), 2);
+        assert!(plan.obstacles[0].contains("switched off"));
+        assert!(plan.obstacles[1].contains("trust"));
+    }
+
+    #[test]
+    fn hooks_that_were_reviewed_are_no_obstacle() {
+        let trusted = "[hooks.state.\"/home/dev/.codex/hooks.json:stop:0:0\"]\ntrusted_hash = \"x\"\n";
+        let context = context_with_files(&[("/home/dev/.codex/config.toml", trusted)]);
+        let obstacles = |scope| testing::plan::<Codex>(scope, &context).unwrap().obstacles.len();
+        assert_eq!(obstacles(Scope::User), 0);
+        assert_eq!(obstacles(Scope::Repo), 1);
     }
 
     #[test]

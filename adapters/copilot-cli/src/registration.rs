@@ -28,7 +28,7 @@ pub(crate) fn plan(invocation: &Invocation, scope: Scope, context: &Context) -> 
         Some(home) => paths::join(&paths::expand_home(home, context), "hooks/hookhost.json"),
         None => settings_file(scope, REPO_FILE, USER_FILE, context)?,
     };
-    let mut notes = match scope {
+    let notes = match scope {
         Scope::Repo => vec!["Copilot CLI runs this repository's hooks once you have trusted its folder.".to_owned()],
         Scope::User => vec![],
     };
@@ -36,7 +36,7 @@ pub(crate) fn plan(invocation: &Invocation, scope: Scope, context: &Context) -> 
         .files
         .iter()
         .find(|file| is_set("disableAllHooks", &file.path, context));
-    notes.extend(off.map(|file| format!("Hooks are switched off by `disableAllHooks` in {}.", file.path)));
+    let obstacles = off.map(|file| format!("Hooks are switched off by `disableAllHooks` in {}.", file.path));
     Ok(RegistrationPlan {
         edits: vec![Edit::Config(ConfigEdit {
             file,
@@ -47,6 +47,7 @@ pub(crate) fn plan(invocation: &Invocation, scope: Scope, context: &Context) -> 
         })],
         hooks: registered_hooks::<CopilotCli>(),
         notes,
+        obstacles: obstacles.into_iter().collect(),
     })
 }
 
@@ -96,13 +97,13 @@ mod tests {
 
     #[test]
     fn the_user_is_told_when_hooks_are_switched_off() {
-        let notes = |text| {
+        let obstacles = |text| {
             let context = testing::context_with_files(&[("/home/dev/.copilot/settings.json", text)]);
-            testing::plan::<CopilotCli>(Scope::User, &context).unwrap().notes
+            testing::plan::<CopilotCli>(Scope::User, &context).unwrap().obstacles
         };
-        assert_eq!(notes(r#"{"disableAllHooks":false}"#), [""; 0]);
+        assert_eq!(obstacles(r#"{"disableAllHooks":false}"#), [""; 0]);
         assert_eq!(
-            notes("{\"disableAllHooks\":true, // quiet\n}"),
+            obstacles("{\"disableAllHooks\":true, // quiet\n}"),
             ["Hooks are switched off by `disableAllHooks` in /home/dev/.copilot/settings.json."]
         );
     }

@@ -36,6 +36,7 @@ pub(crate) fn plan<A: Adapter>(
         )],
         hooks: registered_hooks::<A>(),
         notes,
+        obstacles: vec![],
     })
 }
 

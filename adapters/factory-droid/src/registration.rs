@@ -45,14 +45,14 @@ pub(crate) fn plan(invocation: &Invocation, scope: Scope, context: &Context) -> 
         ],
         (_, false) => vec![settings_edit(own, ConfigFormat::Jsonc, insertions)],
     };
-    let mut notes = vec!["Restart Droid, or open /hooks in it: it reads its hooks when it starts.".to_owned()];
-    if root.flag("hooksDisabled") {
-        notes.push("Hooks are switched off by `hooksDisabled` in settings.json.".to_owned());
-    }
+    let notes = vec!["Restart Droid, or open /hooks in it: it reads its hooks when it starts.".to_owned()];
+    let off = root.flag("hooksDisabled");
+    let obstacles = off.then(|| "Hooks are switched off by `hooksDisabled` in settings.json.".to_owned());
     Ok(RegistrationPlan {
         edits,
         hooks: registered_hooks::<FactoryDroid>(),
         notes,
+        obstacles: obstacles.into_iter().collect(),
     })
 }
 
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn the_user_is_told_of_the_switch() {
-        assert_eq!(planned(&[]).notes.len(), 1);
-        assert_eq!(planned(&[(SETTINGS, "{\"hooksDisabled\":true,}")]).notes.len(), 2);
+        assert_eq!(planned(&[]).obstacles.len(), 0);
+        assert_eq!(planned(&[(SETTINGS, "{\"hooksDisabled\":true,}")]).obstacles.len(), 1);
     }
 }

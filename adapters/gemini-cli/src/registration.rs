@@ -35,11 +35,10 @@ pub(crate) fn plan(invocation: &Invocation, scope: Scope, context: &Context) -> 
         Some(home) => paths::join(&paths::expand_home(home, context), FILE),
         None => settings_file(scope, FILE, FILE, context)?,
     };
-    let mut notes = vec![
+    let notes = vec![
         "Gemini CLI runs hooks in trusted folders only, and warns once of hooks that are new in a repository."
             .to_owned(),
     ];
-    notes.extend(switched_off(context));
     Ok(RegistrationPlan {
         edits: vec![settings_edit(
             file,
@@ -48,6 +47,7 @@ pub(crate) fn plan(invocation: &Invocation, scope: Scope, context: &Context) -> 
         )],
         hooks: registered_hooks::<GeminiCli>(),
         notes,
+        obstacles: switched_off(context).into_iter().collect(),
     })
 }
 
@@ -102,16 +102,16 @@ mod tests {
 
     #[test]
     fn the_user_is_told_when_hooks_are_switched_off() {
-        let notes = |text| {
+        let obstacles = |text| {
             let context = testing::context_with_files(&[("/home/dev/.gemini/settings.json", text)]);
-            testing::plan::<GeminiCli>(Scope::Repo, &context).unwrap().notes
+            testing::plan::<GeminiCli>(Scope::Repo, &context).unwrap().obstacles
         };
-        assert_eq!(notes(r#"{"hooksConfig":{"enabled":true}}"#).len(), 1);
+        assert_eq!(obstacles(r#"{"hooksConfig":{"enabled":true}}"#), [""; 0]);
         assert_eq!(
-            notes("{\n// for now\n\"hooksConfig\":{\"enabled\":false,}}")[1],
+            obstacles("{\n// for now\n\"hooksConfig\":{\"enabled\":false,}}")[0],
             "Hooks are switched off by `hooksConfig.enabled` in /home/dev/.gemini/settings.json."
         );
-        assert!(notes(r#"{"tools":{"enableHooks":false}}"#)[1].contains("tools.enableHooks"));
+        assert!(obstacles(r#"{"tools":{"enableHooks":false}}"#)[0].contains("tools.enableHooks"));
     }
 
     #[test]

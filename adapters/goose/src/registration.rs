@@ -40,6 +40,7 @@ pub(crate) fn plan(invocation: &Invocation, scope: Scope, context: &Context) -> 
         ],
         hooks: registered_hooks::<Goose>(),
         notes: vec!["goose takes the plugin up when it is started again.".to_owned()],
+        obstacles: vec![],
     })
 }
 

@@ -26,6 +26,7 @@ pub fn plan<A: Adapter>(path: String, template: &str, invocation: &Invocation, n
         edits: vec![own_file(path, MARKER, filled::<A>(template, invocation), false)],
         hooks: registered_hooks::<A>(),
         notes: notes.iter().map(|&note| note.to_owned()).collect(),
+        obstacles: vec![],
     }
 }
 

@@ -26,5 +26,6 @@ pub fn no_registration<A: Adapter>() -> RegistrationPlan {
         edits: vec![],
         hooks: 0,
         notes: vec![note],
+        obstacles: vec![],
     }
 }

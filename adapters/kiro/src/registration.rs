@@ -58,6 +58,7 @@ pub(crate) fn plan(invocation: &Invocation, scope: Scope, context: &Context) -> 
              hookhost`, or make that agent the default."
                 .to_owned(),
         ],
+        obstacles: vec![],
     })
 }
 

@@ -27,9 +27,8 @@ pub(crate) fn plan(invocation: &Invocation, scope: Scope, context: &Context) -> 
     if scope == Scope::Repo {
         notes.push("Qwen Code reads a repository's settings only in a folder that you trust.".to_owned());
     }
-    if is_set("disableAllHooks", &file, context) {
-        notes.push(format!("Hooks are switched off by `disableAllHooks` in {file}."));
-    }
+    let off = is_set("disableAllHooks", &file, context);
+    let obstacles = off.then(|| format!("Hooks are switched off by `disableAllHooks` in {file}."));
     Ok(RegistrationPlan {
         edits: vec![settings_edit(
             file,
@@ -38,6 +37,7 @@ pub(crate) fn plan(invocation: &Invocation, scope: Scope, context: &Context) -> 
         )],
         hooks: registered_hooks::<QwenCode>(),
         notes,
+        obstacles: obstacles.into_iter().collect(),
     })
 }
 
@@ -67,6 +67,6 @@ mod tests {
         );
         let context = testing::context_with_files(&[settings]);
         let plan = testing::plan::<QwenCode>(Scope::User, &context).unwrap();
-        assert!(plan.notes[0].contains("disableAllHooks"));
+        assert!(plan.obstacles[0].contains("disableAllHooks"));
     }
 }

@@ -26,6 +26,7 @@ pub(crate) fn plan(invocation: &Invocation, scope: Scope, context: &Context) -> 
         edits: files.into_iter().map(|file| edit(file, invocation)).collect(),
         hooks,
         notes: vec![],
+        obstacles: vec![],
     })
 }
 

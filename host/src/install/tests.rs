@@ -138,6 +138,7 @@ fn plan(edits: Vec<Edit>) -> Plan {
         edits,
         hooks: u32::try_from(hooks).unwrap(),
         notes: vec!["Start the agent anew.".to_owned()],
+        obstacles: vec![],
     }
 }
 

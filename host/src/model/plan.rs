@@ -101,4 +101,6 @@ pub struct Plan {
     pub hooks: u32,
     /// What the user has to do next.
     pub notes: Vec<String>,
+    /// What keeps the agent from running the hooks as its files are now.
+    pub obstacles: Vec<String>,
 }

@@ -403,6 +403,7 @@ impl From<RegistrationPlan> for model::Plan {
             edits: all(from.edits),
             hooks: from.hooks,
             notes: from.notes,
+            obstacles: from.obstacles,
         }
     }
 }
