@@ -2,6 +2,7 @@
 
 mod claims;
 mod hooks;
+mod programs;
 mod sessions;
 mod transcripts;
 

@@ -98,20 +98,24 @@ mod tests {
         assert_eq!(chunks(b"abc", usize::MAX), [b"abc"]);
     }
 
-    #[test]
-    fn the_pieces_are_the_whole_and_none_is_too_long() {
-        let samples: [&[u8]; 4] = [
-            "zeile eins\nzwei ä😀\n\n\nünf".as_bytes(),
-            b"\xff\xfe\x80\x80\x80\x80\x80\n\x80",
-            b"\n\n\n",
-            &[b'x'; 100],
-        ];
-        for bytes in samples {
-            for max in 1..20 {
-                let pieces = chunks(bytes, max);
-                assert!(pieces.iter().all(|piece| !piece.is_empty() && piece.len() <= max));
-                assert_eq!(pieces.concat(), bytes, "at most {max}");
-            }
+    proptest::proptest! {
+        #[test]
+        fn the_pieces_are_the_whole_and_none_is_too_long(
+            bytes in proptest::collection::vec(proptest::prop_oneof![
+                proptest::prelude::any::<u8>(), proptest::prelude::Just(b'\n'), 0x80_u8..0xc0,
+            ], 0..200),
+            max in 1_usize..50,
+        ) {
+            let pieces = chunks(&bytes, max);
+            proptest::prop_assert!(pieces.iter().all(|piece| !piece.is_empty() && piece.len() <= max));
+            proptest::prop_assert_eq!(pieces.concat(), bytes);
+        }
+
+        #[test]
+        fn text_is_cut_between_characters(text in "(\\PC|\n){0,60}", max in 4_usize..30) {
+            let pieces = chunks(text.as_bytes(), max);
+            proptest::prop_assert!(pieces.iter().all(|piece| std::str::from_utf8(piece).is_ok()));
+            proptest::prop_assert_eq!(pieces.concat(), text.as_bytes());
         }
     }
 }

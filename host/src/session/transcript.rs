@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::adapter::{Adapter, ReadingStart};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::model::{Companion, Context, Entry, Source, TranscriptLocation, Wanted};
 use crate::program::Run;
 
@@ -21,6 +21,12 @@ const COMPANION_LIMIT: u64 = 16 << 20;
 
 /// How long a program may take to give out a transcript.
 const PROGRAM_LIMIT: Duration = Duration::from_secs(20);
+
+/// SQLite's own program.
+const SQLITE: &str = "sqlite3";
+
+/// The most that is taken from a database.
+const DATABASE_LIMIT: u64 = 256 << 20;
 
 /// A transcript that was found.
 #[derive(Debug)]
@@ -85,6 +91,9 @@ impl Transcript {
     /// # Errors
     /// The program or the database cannot be read.
     pub fn fetch(&self, context: &Context) -> Result<()> {
+        if !self.is_file() {
+            self.is_in_our_keeping(context)?;
+        }
         match &self.location.source {
             Source::File(_) => Ok(()),
             Source::Program {
@@ -110,10 +119,21 @@ impl Transcript {
                 });
                 failed.map_or(kept, Err)
             }
-            Source::Sqlite { path, .. } => Err(Error::new(
-                ErrorKind::Unsupported,
-                format!("the transcript stands in the database {path}, which this build cannot read"),
-            )),
+            Source::Sqlite {
+                path, query, parameter, ..
+            } => store::write(&self.path, &database_rows(path, query, parameter)?),
+        }
+    }
+
+    /// Reading a session must not make files wherever a ref points to: what is fetched goes into our own directory.
+    fn is_in_our_keeping(&self, context: &Context) -> Result<()> {
+        let snapshots = context.snapshots.as_deref().map(Path::new);
+        match snapshots.map(|snapshots| super::refs::inside(&self.path, snapshots)) {
+            Some(Ok(_)) => Ok(()),
+            _ => Err(Error::input(format!(
+                "the transcript {} does not exist, and it is not where fetched ones are kept",
+                self.path.display()
+            ))),
         }
     }
 
@@ -132,6 +152,44 @@ impl Transcript {
             want,
         }
     }
+}
+
+/// The rows of a query, a JSON object a line. Asks SQLite's own program, which many systems have: a library of it in
+/// every hook's binary would be a high price for the few agents that keep sessions in a database.
+fn database_rows(path: &str, query: &str, parameter: &str) -> Result<Vec<u8>> {
+    if crate::paths::program(SQLITE).is_none() {
+        return Err(
+            Error::unsupported(format!("the transcript stands in the database {path}"))
+                .hint(format!("install the program {SQLITE} to have it read")),
+        );
+    }
+    if !Path::new(path).is_file() {
+        return Err(Error::input(format!("there is no database {path}")));
+    }
+    if parameter.contains('\0') {
+        return Err(Error::input("a session id has a NUL in it"));
+    }
+    let query = query.replace("?1", &format!("'{}'", parameter.replace('\'', "''")));
+    let arguments = [SQLITE, "-readonly", "-batch", "-json", path, &query].map(str::to_owned);
+    let run = Run {
+        arguments: &arguments,
+        stdin: b"",
+        directory: None,
+        limit: PROGRAM_LIMIT,
+    };
+    let output = run.to_bytes(DATABASE_LIMIT)?;
+    let rows: Vec<&serde_json::value::RawValue> = match output.trim_ascii() {
+        // No rows are no list.
+        b"" => return Err(Error::input(format!("the database {path} has no such session"))),
+        output => serde_json::from_slice(output)
+            .map_err(|error| Error::input(format!("{SQLITE} did not answer with JSON")).because(error))?,
+    };
+    let mut lines = vec![];
+    for row in rows {
+        lines.extend(row.get().bytes().map(|byte| if byte == b'\n' { b' ' } else { byte }));
+        lines.push(b'\n');
+    }
+    Ok(lines)
 }
 
 /// The file that a key names: one in the directory of the repository's sessions.

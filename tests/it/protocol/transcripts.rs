@@ -188,3 +188,106 @@ fn files_in_linked_repositories_are_relative_to_them() {
         assert_eq!(json(&answer)["files"], json!(["src/a.rs"]), "{}", answer.log());
     }
 }
+
+#[test]
+fn subagents_are_counted_apart_and_their_files_with_the_others() {
+    let folder =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/claude-code/transcripts/session");
+    let main = std::fs::read(folder.join("transcript.jsonl")).unwrap();
+    let subagents = folder.join("transcript/subagents");
+    let subagents = subagents.to_str().unwrap();
+    let place = Place::new();
+    let total = |offset: usize, dir: &str| {
+        let offset = offset.to_string();
+        let arguments = ["calculate-total-tokens", "--offset", &offset, "--subagents-dir", dir];
+        json(&place.plugin(AGENT, &arguments, &main))
+    };
+    let whole = total(0, subagents);
+    assert_eq!(
+        (&whole["input_tokens"], &whole["api_call_count"]),
+        (&json!(58), &json!(9))
+    );
+    assert_eq!(
+        whole["subagent_tokens"],
+        json!({
+            "input_tokens": 11, "cache_creation_tokens": 1620, "cache_read_tokens": 1500, "output_tokens": 117,
+            "api_call_count": 2,
+        })
+    );
+    assert!(total(main.len(), subagents)["subagent_tokens"].is_null());
+    assert!(total(0, "/no/such/directory")["subagent_tokens"].is_null());
+    let arguments = [
+        "extract-all-modified-files",
+        "--offset",
+        "0",
+        "--subagents-dir",
+        subagents,
+    ];
+    let env = [("ENTIRE_REPO_ROOT", "/home/dev/project"), ("HOOKHOST_AGENT", AGENT)];
+    let mut files: Vec<String> = json(&place.hookhost(&arguments, &main, &env))["files"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|file| file.as_str().unwrap().to_owned())
+        .collect();
+    files.sort();
+    assert_eq!(files, ["README.md", "docs/notes.md", "src/greet.ts", "src/index.ts"]);
+}
+
+#[test]
+fn a_compact_transcript_is_one_message_a_line() {
+    use base64::Engine;
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../tests/fixtures/claude-code/transcripts/session/transcript.jsonl")
+        .canonicalize()
+        .unwrap();
+    let place = Place::new();
+    let arguments = [
+        "compact-transcript",
+        "--agent",
+        AGENT,
+        "--session-ref",
+        path.to_str().unwrap(),
+    ];
+    let answer = json(&place.hookhost(&arguments, b"", &[("ENTIRE_CLI_VERSION", "9.9.9")]));
+    let text = base64::engine::general_purpose::STANDARD
+        .decode(answer["transcript"].as_str().unwrap())
+        .unwrap();
+    let lines: Vec<Value> = text
+        .split(|&byte| byte == b'\n')
+        .filter(|line| !line.is_empty())
+        .map(|line| serde_json::from_slice(line).unwrap())
+        .collect();
+    let users: Vec<&Value> = lines.iter().filter(|line| line["type"] == "user").collect();
+    assert_eq!(users.len(), 3);
+    assert_eq!(
+        users[2]["content"],
+        json!([{ "text": "Rename the greet function to welcome." }])
+    );
+    for line in &lines {
+        assert_eq!(
+            (&line["v"], &line["agent"], &line["cli_version"]),
+            (&json!(1), &json!(AGENT), &json!("9.9.9"))
+        );
+        assert!(line["type"] == "user" || line["type"] == "assistant");
+        assert!(line["ts"].as_str().unwrap().parse::<jiff::Timestamp>().is_ok());
+    }
+    let parts: Vec<&Value> = lines
+        .iter()
+        .flat_map(|line| line["content"].as_array().unwrap())
+        .collect();
+    let failed: Vec<&&Value> = parts
+        .iter()
+        .filter(|part| part["result"]["status"] == "error")
+        .collect();
+    assert_eq!(failed.len(), 1);
+    assert!(
+        parts
+            .iter()
+            .any(|part| part["type"] == "tool_use" && part["result"]["status"] == "success")
+    );
+    assert_eq!(
+        parts.last().unwrap()["text"],
+        "Renamed greet to welcome in src/greet.ts and updated README.md."
+    );
+}

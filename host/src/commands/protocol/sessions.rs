@@ -104,7 +104,7 @@ pub(super) fn read(call: &mut Call) -> Result<Output> {
     let session = Session {
         session_id: id.or(facts.session.session_id).unwrap_or_default(),
         agent_name: call.name.clone(),
-        repo_path: context.repo_root.unwrap_or_default(),
+        repo_path: context.repo_root.or(context.cwd).unwrap_or_default(),
         session_ref: found.session_ref,
         start_time: start_time(facts.session.started_at, input.timestamp, &file),
         modified_files: facts.files.modified,

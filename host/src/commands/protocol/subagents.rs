@@ -61,7 +61,10 @@ fn read_all(call: &mut Call, args: &SubagentArgs, wanted: Wanted) -> Result<(Fac
     let context = call.context()?;
     let from = args.from.offset;
     let main = read_stdin(call, from, wanted, &context)?;
-    let dir = Some(args.subagents_dir.as_str()).filter(|dir| !dir.is_empty());
+    // Paths below it become session refs, which may not go up and down.
+    let dir = std::fs::canonicalize(&args.subagents_dir);
+    let dir = dir.map_or_else(|_| args.subagents_dir.clone(), |dir| dir.to_string_lossy().into_owned());
+    let dir = Some(dir.as_str()).filter(|dir| !dir.is_empty());
     let (earlier, later): (Vec<_>, Vec<_>) = main.subagents.iter().partition(|link| link.offset < from);
     let mut paths = found(call, dir, &later, &context)?;
     // Those that were started before the offset have been counted by whoever asked up to there.
