@@ -65,16 +65,24 @@ pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-/// Whether there is something that we may replace. The mode is looked at, not only whether writing would succeed: a
-/// rename replaces a read-only file as well.
+/// Refuses a file that the user could not write. A rename would replace it all the same, so it has to be asked.
 pub(super) fn check_writable(path: &Path) -> Result<()> {
-    match fs::metadata(path) {
-        Ok(metadata) if metadata.permissions().readonly() => {
-            Err(Error::input(format!("{} is read-only", path.display()))
-                .hint("make it writable (chmod u+w) and try again, or add the entries by hand"))
-        }
-        _ => Ok(()),
+    if is_read_only(path) {
+        return Err(Error::input(format!("{} is read-only", path.display()))
+            .hint("make it writable (chmod u+w) and try again, or add the entries by hand"));
     }
+    Ok(())
+}
+
+#[cfg(unix)]
+pub(super) fn is_read_only(path: &Path) -> bool {
+    use rustix::fs::{Access, access};
+    path.exists() && access(path, Access::WRITE_OK).is_err()
+}
+
+#[cfg(not(unix))]
+pub(super) fn is_read_only(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|metadata| metadata.permissions().readonly())
 }
 
 /// Makes the directories above a file; gives those that were not there, outermost first.
