@@ -4,6 +4,7 @@ mod completions;
 mod config;
 mod export;
 mod hook;
+mod ingest;
 mod list;
 mod man;
 pub mod protocol;
@@ -101,6 +102,7 @@ pub(crate) enum Command {
     Tail(tail::TailArgs),
     Export(export::ExportArgs),
     Replay(replay::ReplayArgs),
+    Ingest(ingest::IngestArgs),
     Redact(redact::RedactArgs),
     Prune(prune::PruneArgs),
     Config(config::ConfigArgs),
@@ -121,6 +123,7 @@ impl Command {
             Self::Tail(args) => tail::run(&args, selection),
             Self::Export(args) => export::run(&args, selection),
             Self::Replay(args) => replay::run(&args, selection),
+            Self::Ingest(args) => ingest::run(&args, selection),
             Self::Redact(args) => redact::run(&args, selection),
             Self::Prune(args) => prune::run(&args, selection),
             Self::Config(args) => config::run(&args),

@@ -11,7 +11,7 @@ pub const PIECE_LIMIT: usize = 32 << 20;
 /// A part of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
-    /// A whole value, or a line of text.
+    /// A whole value, a server-sent event, or a line of text.
     Payload(Vec<u8>),
     /// The beginning of a value whose end did not come.
     Broken(Vec<u8>),
@@ -23,6 +23,8 @@ pub enum Piece {
 #[derive(Debug, Default)]
 pub struct Pieces {
     line: Vec<u8>,
+    /// A server-sent event whose end has not come yet.
+    frame: Vec<u8>,
     /// A value whose end has not come yet.
     open: Option<Open>,
 }
@@ -49,7 +51,7 @@ impl Pieces {
         }
         self.line.extend_from_slice(bytes);
         if self.line.len() > PIECE_LIMIT && self.open.is_none() {
-            self.open = Some(Open::of(vec![], false));
+            self.open = Some(Open::of(&[], false));
         }
         if let Some(open) = self.open.as_mut().filter(|_| self.line.len() > PIECE_LIMIT) {
             open.dropped += self.line.len() as u64;
@@ -61,6 +63,7 @@ impl Pieces {
     pub fn finish(&mut self, each: &mut dyn FnMut(Piece)) -> bool {
         let line = std::mem::take(&mut self.line);
         self.whole_line(line, each);
+        self.end_frame(each);
         match self.open.take() {
             Some(open) => {
                 each(open.given_up());
@@ -82,18 +85,31 @@ impl Pieces {
             }
         }
         match line.trim_ascii() {
-            [] => {}
+            [] => self.end_frame(each),
             [b'{' | b'[', rest @ ..] => {
                 let is_document = rest.is_empty() || line.trim_ascii().starts_with(b"[");
-                self.go_on(Open::of(line, is_document), each);
+                self.go_on(Open::of(&line, is_document), each);
             }
+            _ if is_of_frame(&line) && self.frame.len() < PIECE_LIMIT => self.frame.extend_from_slice(&line),
             _ => each(Piece::Payload(line)),
+        }
+    }
+
+    /// A blank line ends a server-sent event. One without data (a comment that keeps the connection open) says nothing.
+    fn end_frame(&mut self, each: &mut dyn FnMut(Piece)) {
+        let frame = std::mem::take(&mut self.frame);
+        if frame.split(|&byte| byte == b'\n').any(|line| line.starts_with(b"data")) {
+            each(Piece::Payload(frame));
         }
     }
 
     fn go_on(&mut self, open: Open, each: &mut dyn FnMut(Piece)) {
         if open.is_whole() {
-            each(if open.dropped > 0 { open.given_up() } else { Piece::Payload(open.bytes) });
+            each(if open.dropped > 0 {
+                open.given_up()
+            } else {
+                Piece::Payload(open.bytes)
+            });
         } else {
             self.open = Some(open);
         }
@@ -101,9 +117,14 @@ impl Pieces {
 }
 
 impl Open {
-    fn of(bytes: Vec<u8>, is_document: bool) -> Self {
-        let mut open = Self { bytes: vec![], scanner: Scanner::default(), is_document, dropped: 0 };
-        open.take(&bytes);
+    fn of(bytes: &[u8], is_document: bool) -> Self {
+        let mut open = Self {
+            bytes: vec![],
+            scanner: Scanner::default(),
+            is_document,
+            dropped: 0,
+        };
+        open.take(bytes);
         open
     }
 
@@ -123,8 +144,18 @@ impl Open {
     }
 
     fn given_up(self) -> Piece {
-        if self.dropped > 0 { Piece::TooLong(self.dropped) } else { Piece::Broken(self.bytes) }
+        if self.dropped > 0 {
+            Piece::TooLong(self.dropped)
+        } else {
+            Piece::Broken(self.bytes)
+        }
     }
+}
+
+/// A field of a server-sent event, or a comment in one.
+fn is_of_frame(line: &[u8]) -> bool {
+    let field = line.split(|&byte| byte == b':').next().unwrap_or_default();
+    line.contains(&b':') && matches!(field, b"" | b"id" | b"event" | b"data" | b"retry")
 }
 
 fn is_whole(line: &[u8]) -> bool {
@@ -157,26 +188,47 @@ mod tests {
     #[test]
     fn lines_documents_and_events_are_cut_wherever_the_reads_end() {
         for size in [1, 2, 7, 1000] {
-            assert_eq!(cut("{\"a\":1}\r\n\n{\"b\":\"}\"}\n", size), (vec!["{\"a\":1}".into(), "{\"b\":\"}\"}".into()], false));
-            assert_eq!(cut("[\n{\"a\":1},\n{\"b\":2}\n]\n", size).0, ["[\n{\"a\":1},\n{\"b\":2}\n]"]);
-            assert_eq!(cut("{\n\"events\": [\n{}\n]}\n{\"b\":2}", size).0, ["{\n\"events\": [\n{}\n]}", "{\"b\":2}"]);
-            assert_eq!(cut("id: 1\nevent: x\ndata: {\"a\":1}\n\n: hello\n", size).0, ["id: 1", "event: x", "data: {\"a\":1}", ": hello"]);
+            assert_eq!(
+                cut("{\"a\":1}\r\n\n{\"b\":\"}\"}\n", size),
+                (vec!["{\"a\":1}".into(), "{\"b\":\"}\"}".into()], false)
+            );
+            assert_eq!(
+                cut("[\n{\"a\":1},\n{\"b\":2}\n]\n", size).0,
+                ["[\n{\"a\":1},\n{\"b\":2}\n]"]
+            );
+            assert_eq!(
+                cut("{\n\"events\": [\n{}\n]}\n{\"b\":2}", size).0,
+                ["{\n\"events\": [\n{}\n]}", "{\"b\":2}"]
+            );
+            assert_eq!(
+                cut("id: 1\nevent: x\ndata: {\"a\":1}\n\n: hello\n\ndata: 2", size).0,
+                ["id: 1\nevent: x\ndata: {\"a\":1}", "data: 2"]
+            );
         }
     }
 
     #[test]
     fn a_broken_line_does_not_swallow_the_next() {
-        assert_eq!(cut("{\"a\":\n{\"b\":2}\n", 1000), (vec!["broken {\"a\":".into(), "{\"b\":2}".into()], false));
+        assert_eq!(
+            cut("{\"a\":\n{\"b\":2}\n", 1000),
+            (vec!["broken {\"a\":".into(), "{\"b\":2}".into()], false)
+        );
     }
 
     #[test]
     fn a_stream_that_was_cut_off_says_so() {
-        assert_eq!(cut("{\"a\":1}\n{\"b\":\"ha", 1000), (vec!["{\"a\":1}".into(), "broken {\"b\":\"ha".into()], true));
+        assert_eq!(
+            cut("{\"a\":1}\n{\"b\":\"ha", 1000),
+            (vec!["{\"a\":1}".into(), "broken {\"b\":\"ha".into()], true)
+        );
     }
 
     #[test]
     fn what_is_too_long_is_passed_over() {
         let long = format!("{{\"a\":\"{}\"}}\n{{\"b\":2}}\n", "x".repeat(PIECE_LIMIT));
-        assert_eq!(cut(&long, 1 << 20), (vec![format!("too long {}", PIECE_LIMIT + 9), "{\"b\":2}".into()], false));
+        assert_eq!(
+            cut(&long, 1 << 20),
+            (vec![format!("too long {}", PIECE_LIMIT + 9), "{\"b\":2}".into()], false)
+        );
     }
 }

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::io::{self, Read};
 use std::time::Duration;
 
-use scanner::{Scanner, Stage};
+pub(crate) use scanner::{Scanner, Stage};
 pub use stdin::Stdin;
 
 use crate::error::{Error, Result};

@@ -6,6 +6,7 @@ pub mod commands;
 pub mod config;
 pub mod error;
 pub mod format;
+pub mod ingest;
 pub mod input;
 pub mod install;
 pub mod journal;

@@ -23,3 +23,4 @@ mod protocol;
 mod registration;
 #[cfg(unix)]
 mod sessions;
+mod streams;

@@ -8,7 +8,7 @@ use hookhost_sdk::lines::{Document, Reading};
 use hookhost_sdk::paths::{join, literal};
 use hookhost_sdk::{
     Adapter, Capabilities, Context, Event, EventKind, Fault, Hook, Invocation, Manifest, Pattern, Payload,
-    RegistrationPlan, Scope, Sign, Start, export_adapter,
+    RegistrationPlan, Scope, Sign, Start, export_adapter, shell,
 };
 
 /// The adapter.
@@ -62,7 +62,7 @@ impl Adapter for Augment {
     }
 
     fn resume_command(&self, id: &str) -> Result<String, Fault> {
-        Ok(format!("auggie --resume {id}"))
+        Ok(format!("auggie --resume {}", shell::word(id)))
     }
 
     fn transcript(&self, start: Start) -> Result<Box<dyn Reading>, Fault> {

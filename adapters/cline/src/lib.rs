@@ -8,7 +8,7 @@ mod transcripts;
 use hookhost_sdk::lines::{Document, Reading};
 use hookhost_sdk::{
     Adapter, Capabilities, Context, Event, EventKind, Fault, Hook, Invocation, Manifest, Object, Pattern, Payload,
-    RegistrationPlan, Scope, Sign, Start, TranscriptLocation, export_adapter,
+    RegistrationPlan, Scope, Sign, Start, TranscriptLocation, export_adapter, shell,
 };
 
 /// The adapter.
@@ -62,7 +62,7 @@ impl Adapter for Cline {
     }
 
     fn resume_command(&self, id: &str) -> Result<String, Fault> {
-        Ok(format!("cline --id {id}"))
+        Ok(format!("cline --id {}", shell::word(id)))
     }
 
     fn transcript_source(&self, session_ref: &str, _context: &Context) -> Result<TranscriptLocation, Fault> {

@@ -8,7 +8,7 @@ mod transcripts;
 use hookhost_sdk::lines::{Document, Reading};
 use hookhost_sdk::{
     Adapter, Capabilities, Context, Event, EventKind, Fault, Hook, Invocation, Manifest, Pattern, Payload,
-    RegistrationPlan, Scope, Sign, Start, TranscriptLocation, export_adapter,
+    RegistrationPlan, Scope, Sign, Start, TranscriptLocation, export_adapter, shell,
 };
 
 /// The adapter.
@@ -65,7 +65,7 @@ impl Adapter for Goose {
     }
 
     fn resume_command(&self, id: &str) -> Result<String, Fault> {
-        Ok(format!("goose session --resume --session-id {id}"))
+        Ok(format!("goose session --resume --session-id {}", shell::word(id)))
     }
 
     fn transcript_source(&self, session_ref: &str, _context: &Context) -> Result<TranscriptLocation, Fault> {

@@ -8,7 +8,7 @@ mod transcripts;
 use hookhost_sdk::lines::{Either, Reading};
 use hookhost_sdk::{
     Adapter, Capabilities, Context, Event, EventKind, Fault, Hook, Invocation, Manifest, Pattern, Payload,
-    RegistrationPlan, Scope, Sign, Start, TranscriptLocation, export_adapter,
+    RegistrationPlan, Scope, Sign, Start, TranscriptLocation, export_adapter, shell,
 };
 
 /// The adapter.
@@ -67,7 +67,7 @@ impl Adapter for Kiro {
     }
 
     fn resume_command(&self, id: &str) -> Result<String, Fault> {
-        Ok(format!("kiro-cli chat --resume-id {id}"))
+        Ok(format!("kiro-cli chat --resume-id {}", shell::word(id)))
     }
 
     fn transcript_source(&self, session_ref: &str, context: &Context) -> Result<TranscriptLocation, Fault> {

@@ -235,7 +235,7 @@ fn incomplete(payload: &Payload) -> Option<Failure> {
 }
 
 /// Leaves out what is not to be kept.
-fn hide(record: &mut Record<'_>, config: &Config) {
+pub(super) fn hide(record: &mut Record<'_>, config: &Config) {
     match config.capture() {
         Capture::Raw => {}
         Capture::Off => record.payload = record::Payload::Absent,
@@ -251,7 +251,7 @@ fn hide(record: &mut Record<'_>, config: &Config) {
 }
 
 /// Appends the record to the journal, or notes in the temp folder that it couldn't.
-fn keep(mut record: Record<'_>, journal: Option<&Journal>) {
+pub(super) fn keep(mut record: Record<'_>, journal: Option<&Journal>) {
     let no_home = || std::io::Error::new(std::io::ErrorKind::NotFound, "there is no home directory");
     let kept = match journal {
         Some(journal) => journal.append(&mut record),

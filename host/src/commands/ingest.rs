@@ -54,7 +54,10 @@ pub(super) fn run(args: &IngestArgs, selection: &Selection) -> Result<Output> {
     let config = Config::load()?;
     let surroundings = Surroundings::of_process();
     let records = !args.no_record && !config.is_disabled() && !config.excludes_agent(&found.name);
-    let limits = Limits { hooks: Limits::default().transcripts, ..config.limits() };
+    let limits = Limits {
+        hooks: Limits::default().transcripts,
+        ..config.limits()
+    };
     let mut stream = Stream {
         adapter: found.load(&found.name, limits)?,
         journal: records.then(Journal::of_user).flatten(),
@@ -119,7 +122,10 @@ impl Counts {
     fn told(&self) -> String {
         let mut text = format!("{} payloads, {} events", self.payloads, self.events);
         if self.unreadable > 0 {
-            text.push_str(&format!("\n{} could not be read; the last: {}", self.unreadable, self.last_reason));
+            text.push_str(&format!(
+                "\n{} could not be read; the last: {}",
+                self.unreadable, self.last_reason
+            ));
         }
         if self.is_cut_off {
             text.push_str("\nthe stream was cut off in the middle of a value");
@@ -176,7 +182,10 @@ impl Stream {
             watch.wait().map_err(io_error)?;
             let Ok(metadata) = path.metadata() else { return Ok(()) };
             if metadata.len() < read {
-                output::note(&format!("{} was written anew; reading from its beginning", path.display()));
+                output::note(&format!(
+                    "{} was written anew; reading from its beginning",
+                    path.display()
+                ));
                 file = File::open(path)?;
             }
             self.read_all(&mut file, pieces, out)?;
@@ -205,7 +214,10 @@ impl Stream {
                 (bytes, Err(Failure::new("malformed-payload", reason)))
             }
             Piece::TooLong(size) => {
-                let reason = format!("a value of {size} bytes is above the limit of {}", crate::ingest::PIECE_LIMIT);
+                let reason = format!(
+                    "a value of {size} bytes is above the limit of {}",
+                    crate::ingest::PIECE_LIMIT
+                );
                 (vec![], Err(Failure::new("payload-too-large", reason)))
             }
         };
@@ -253,7 +265,12 @@ impl Stream {
         }
         let time = event.timestamp.as_deref().unwrap_or_default();
         let what = [&event.prompt, &event.task_description, &event.subagent_id, &event.model];
-        let what = what.into_iter().flatten().next().map(String::as_str).unwrap_or_default();
+        let what = what
+            .into_iter()
+            .flatten()
+            .next()
+            .map(String::as_str)
+            .unwrap_or_default();
         let what = crate::format::table::shortened(&what.split_whitespace().collect::<Vec<_>>().join(" "), 80);
         format!("{time:24}  {:13}  {}  {what}\n", event.kind.name(), event.session_id)
     }
@@ -285,7 +302,10 @@ impl Stream {
     }
 
     fn surroundings_now(&self) -> Surroundings {
-        Surroundings { received_at: crate::surroundings::now(), ..self.surroundings.clone() }
+        Surroundings {
+            received_at: crate::surroundings::now(),
+            ..self.surroundings.clone()
+        }
     }
 }
 

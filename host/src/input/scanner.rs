@@ -6,7 +6,7 @@ const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// How far a value has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(crate) enum Stage {
     /// White space and byte order marks only.
     #[default]
     Before,
@@ -20,7 +20,7 @@ pub(super) enum Stage {
 
 /// Looks at each byte once; bytes are appended between the calls.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Scanner {
+pub(crate) struct Scanner {
     stage: Stage,
     start: usize,
     at: usize,
@@ -29,17 +29,17 @@ pub(super) struct Scanner {
 }
 
 impl Scanner {
-    pub(super) fn stage(&self) -> Stage {
+    pub(crate) fn stage(&self) -> Stage {
         self.stage
     }
 
     /// Where the value stands; its end is known when it is done.
-    pub(super) fn value(&self) -> Range<usize> {
+    pub(crate) fn value(&self) -> Range<usize> {
         self.start..self.at.max(self.start)
     }
 
     /// Goes on over what has been appended to `bytes`.
-    pub(super) fn scan(&mut self, bytes: &[u8]) {
+    pub(crate) fn scan(&mut self, bytes: &[u8]) {
         if self.stage == Stage::Before {
             self.begin(bytes);
         }
@@ -58,7 +58,7 @@ impl Scanner {
     }
 
     /// There are no more bytes: a number or a word is over.
-    pub(super) fn end(&mut self, bytes: &[u8]) {
+    pub(crate) fn end(&mut self, bytes: &[u8]) {
         let is_open = self.in_string || self.depth > 0;
         if self.stage == Stage::Inside && !is_open && self.at == bytes.len() {
             self.stage = Stage::Done;
