@@ -81,7 +81,7 @@ pub fn apply(plan: &Plan, owner: &Owner, records: Option<&Path>, force: bool) ->
     }
     (report.newly_written, report.already) = tally.hooks(plan.hooks);
     if report.newly_written > 0 {
-        report.notes.extend(plan.notes.iter().cloned());
+        report.notes.extend(plan.notes.iter().chain(&plan.obstacles).cloned());
     }
     Ok(report)
 }

@@ -5,11 +5,12 @@
 
 mod arguments;
 mod last_words;
-mod session;
+mod payload_facts;
 
 use std::time::Instant;
 
 use arguments::Arguments;
+use payload_facts::PayloadFacts;
 
 use crate::adapter::registry::{self, Found};
 use crate::adapter::{Adapter, AdapterError};
@@ -136,12 +137,10 @@ fn fill<'p>(
     record.events = outcome.events;
     record.failure = outcome.failure;
     if let Ok(payload) = payload {
-        let named = || session::of_payload(payload.value());
-        record.session_id = record
-            .events
-            .first()
-            .map(|event| event.session_id.clone())
-            .or_else(named);
+        let facts = PayloadFacts::of(payload.value());
+        record.agent_version = facts.agent_version;
+        let named = record.events.first().map(|event| event.session_id.clone());
+        record.session_id = named.or(facts.session_id);
         if payload.arrived() != Arrived::TooMuch {
             record.payload = record::Payload::of(payload.raw());
         }

@@ -189,7 +189,10 @@ fn table(sessions: &[Session], now: i64, look: Look) -> String {
                 Cell::new(moment::ago(moment::milliseconds(&summary.started), now), Style::Dim),
                 Cell::new(&summary.agent, Style::Plain),
                 Cell::new(id, Style::Cyan),
-                Cell::new(state.name(), style_of(state)),
+                match summary.events {
+                    0 => Cell::new("-", Style::Dim),
+                    _ => Cell::new(state.name(), style_of(state)),
+                },
                 Cell::right(summary.turns.to_string()),
                 Cell::right(summary.prompts.to_string()),
                 Cell::right(

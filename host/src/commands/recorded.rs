@@ -19,7 +19,7 @@ use crate::session::{RepoPaths, TokenTotals};
 use crate::surroundings::Surroundings;
 
 /// The shortest beginning of a session id that is shown.
-const SHORT_ID: usize = 8;
+pub(crate) const SHORT_ID: usize = 8;
 
 /// Which sessions are meant.
 #[derive(Clone, Debug, Default, clap::Args)]

@@ -1,10 +1,10 @@
 //! `tail`
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::recorded::{self, Chosen, Filter};
+use super::recorded::{self, Chosen, Filter, SHORT_ID};
 use super::{Output, show};
 use crate::cli::Selection;
 use crate::error::{Error, Result};
@@ -19,9 +19,6 @@ use crate::model::Event;
 use crate::moment;
 use crate::session::store;
 use crate::watch::Watch;
-
-/// How many of the last characters of a session's id are shown: those are the ones that differ.
-const ID_SHOWN: usize = 8;
 
 /// Show the last hook calls of all sessions
 #[derive(Debug, clap::Args)]
@@ -56,9 +53,10 @@ struct Tail {
 }
 
 /// How a record is shown.
-#[derive(Clone, Copy)]
 struct Shown {
     look: Look,
+    /// The beginnings of ids that tell the sessions apart which were there at the start.
+    ids: BTreeMap<String, String>,
     all: bool,
     json: bool,
 }
@@ -78,6 +76,7 @@ pub(super) fn run(args: &TailArgs, selection: &Selection) -> Result<Output> {
         positions: HashMap::new(),
         shown: Shown {
             look: Look::of_stdout(),
+            ids: recorded::short_ids(sessions.iter().map(|session| session.summary.session_id.as_str())),
             all: args.all,
             json: args.json,
         },
@@ -198,7 +197,7 @@ fn in_order(records: &mut [Record<'static>]) {
 }
 
 impl Shown {
-    fn line(self, record: &Record<'_>) -> String {
+    fn line(&self, record: &Record<'_>) -> String {
         if self.json {
             return String::from_utf8(record.line().concat()).unwrap_or_default() + "\n";
         }
@@ -215,17 +214,20 @@ impl Shown {
         lines.concat()
     }
 
-    fn event_line(self, record: &Record<'_>, event: &Event) -> String {
+    fn event_line(&self, record: &Record<'_>, event: &Event) -> String {
         let style = show::kind_style(event.kind);
         self.row(record, event.kind.name(), style, &show::detail(event, None))
     }
 
-    fn row(self, record: &Record<'_>, event: &str, style: Style, what: &str) -> String {
+    fn row(&self, record: &Record<'_>, event: &str, style: Style, what: &str) -> String {
         let id = record.session_id.as_deref().unwrap_or("-");
-        let skipped = id.chars().count().saturating_sub(ID_SHOWN);
-        let id: String = id.chars().skip(skipped).collect();
+        let id = self
+            .ids
+            .get(id)
+            .cloned()
+            .unwrap_or_else(|| id.chars().take(SHORT_ID).collect());
         let time = moment::time_of_day(moment::milliseconds(&record.time));
-        let head = format!("{time}  {:<14}  {id:<ID_SHOWN$}  {event:<13}  ", record.agent);
+        let head = format!("{time}  {:<14}  {id:<SHORT_ID$}  {event:<13}  ", record.agent);
         let room = self.look.width.saturating_sub(head.chars().count());
         let what = shortened(&crate::format::table::on_one_line(what), room);
         let look = self.look;
@@ -233,7 +235,7 @@ impl Shown {
             "{}  {:<14}  {}  {}  {what}",
             look.paint(&time, Style::Dim),
             record.agent,
-            look.paint(&format!("{id:<ID_SHOWN$}"), Style::Cyan),
+            look.paint(&format!("{id:<SHORT_ID$}"), Style::Cyan),
             look.paint(&format!("{event:<13}"), style),
         );
         line.trim_end().to_owned() + "\n"
