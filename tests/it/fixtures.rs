@@ -3,6 +3,7 @@
 //! A folder is a case, and a new one needs no list edited. `HOOKHOST_UPDATE=1` writes the expectations anew.
 
 mod facts;
+mod faults;
 mod payloads;
 
 use std::path::{Path, PathBuf};
