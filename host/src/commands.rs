@@ -1,10 +1,12 @@
 //! The commands: one file each, those of the protocol one file a group. They give back what is to be written.
 
+mod agents;
 mod completions;
 mod config;
 mod export;
 mod hook;
 mod ingest;
+mod install;
 mod list;
 mod man;
 pub mod protocol;
@@ -14,6 +16,7 @@ mod redact;
 mod replay;
 mod schema;
 mod show;
+mod status;
 mod tail;
 
 use std::io::{self, Write};
@@ -97,6 +100,9 @@ impl Output {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Hook(hook::HookArgs),
+    Install(install::InstallArgs),
+    Uninstall(install::UninstallArgs),
+    Status(status::StatusArgs),
     List(list::ListArgs),
     Show(show::ShowArgs),
     Tail(tail::TailArgs),
@@ -118,6 +124,9 @@ impl Command {
         match self {
             // Run before the arguments are looked at; only help comes here.
             Self::Hook(_) => Ok(Output::nothing()),
+            Self::Install(args) => install::install(&args, selection),
+            Self::Uninstall(args) => install::uninstall(&args, selection),
+            Self::Status(args) => status::run(&args, selection),
             Self::List(args) => list::run(&args, selection),
             Self::Show(args) => show::run(&args),
             Self::Tail(args) => tail::run(&args, selection),

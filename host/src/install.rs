@@ -80,8 +80,8 @@ pub fn apply(plan: &Plan, owner: &Owner, records: Option<&Path>, force: bool) ->
         report.take(outcome);
     }
     (report.newly_written, report.already) = tally.hooks(plan.hooks);
-    if report.newly_written > 0 {
-        report.notes.extend(plan.notes.iter().chain(&plan.obstacles).cloned());
+    if report.newly_written > 0 || plan.hooks == 0 {
+        report.notes.extend(plan.notes.iter().cloned());
     }
     Ok(report)
 }

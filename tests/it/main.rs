@@ -20,6 +20,7 @@ mod fixtures;
 mod invariants;
 mod program;
 mod protocol;
+mod registering;
 mod registration;
 #[cfg(unix)]
 mod sessions;

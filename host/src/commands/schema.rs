@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, schema_for};
 use serde_json::Value;
 
 use super::Output;
-use super::{config, list, prune, redact, show};
+use super::{config, install, list, prune, redact, show, status};
 use crate::error::{Error, Result};
 use crate::journal::record::{AdapterStamp, Audit};
 use crate::journal::{Failure, Fallback};
@@ -27,12 +27,14 @@ type Make = fn() -> Schema;
 const SCHEMAS: &[(&str, Make)] = &[
     ("config", || schema_for!(config::ConfigJson)),
     ("event", || schema_for!(EventShape)),
+    ("install", || schema_for!(install::InstallJson)),
     ("list", || schema_for!(list::ListJson)),
     ("lost", || schema_for!(Fallback)),
     ("prune", || schema_for!(prune::PruneJson)),
     ("record", || schema_for!(RecordShape)),
     ("redact", || schema_for!(redact::RedactJson)),
     ("show", || schema_for!(show::ShowJson)),
+    ("status", || schema_for!(status::StatusJson)),
 ];
 
 pub(super) fn run(args: &SchemaArgs) -> Result<Output> {

@@ -176,7 +176,7 @@ fn uninstall(
         after,
         record,
         is_needed,
-        removed: u32::try_from(removed.len()).unwrap_or(u32::MAX),
+        removed: u32::try_from(removed).unwrap_or(u32::MAX),
         ..Outcome::default()
     })
 }

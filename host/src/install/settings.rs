@@ -44,7 +44,7 @@ pub(super) fn install(
         let (text, removed) = without_ours(notation, &installed.text, &path, owner)?;
         if !removed.is_empty() {
             installed.text = prune(notation, &text, &path, record)?;
-            installed.replaced.extend(removed);
+            installed.replaced.extend(removed.into_iter().flat_map(|found| found.commands));
         }
     }
     for insertion in &edit.insertions {
@@ -117,7 +117,8 @@ fn into_list(
     Ok(())
 }
 
-/// Takes the plan's entries out of a text, and what only they needed. `None`: nothing is left, the file can go.
+/// Takes the plan's entries out of a text, and what only they needed. `None`: nothing is left, the file can go. Says
+/// how many entries there were.
 ///
 /// `untouched`: the file is as we left it.
 pub(super) fn uninstall(
@@ -126,14 +127,14 @@ pub(super) fn uninstall(
     owner: &Owner,
     record: &Record,
     untouched: bool,
-) -> Edited<(Option<String>, Vec<String>)> {
+) -> Edited<(Option<String>, usize)> {
     let notation = notation::of(edit.format);
     // Without an object at the root nothing of ours can be in it.
     let Some(root @ Node::Object(_)) = notation.read(text)? else {
-        return Ok((Some(text.to_owned()), Vec::new()));
+        return Ok((Some(text.to_owned()), 0));
     };
     let mut text = text.to_owned();
-    let mut removed = Vec::new();
+    let mut removed = 0;
     let mut paths: Vec<_> = appended(edit).map(|insertion| insertion.path.clone()).collect();
     paths.extend(swept(Some(&root), edit));
     // The last one first: what was put in last goes first.
@@ -141,10 +142,10 @@ pub(super) fn uninstall(
         if paths.iter().take(position).any(|earlier| earlier == path) {
             continue;
         }
-        let (without, commands) = without_ours(notation, &text, path, owner)?;
-        if !commands.is_empty() {
+        let (without, found) = without_ours(notation, &text, path, owner)?;
+        if !found.is_empty() {
             text = prune(notation, &without, path, record)?;
-            removed.extend(commands);
+            removed += found.len();
         }
     }
     let only_defaults = match self::root(notation, &text)? {
@@ -152,10 +153,10 @@ pub(super) fn uninstall(
         None => true,
     };
     let is_ours = record.made_file || edit.remove_when_empty && !record.keeps(&[]);
-    if only_defaults && is_ours && (!removed.is_empty() || untouched) {
+    if only_defaults && is_ours && (removed > 0 || untouched) {
         return Ok((record.blank.clone(), removed));
     }
-    if untouched || only_defaults && !removed.is_empty() {
+    if untouched || only_defaults && removed > 0 {
         for default in record.defaults.iter().rev() {
             let root = self::root(notation, &text)?;
             let stands = root.as_ref().and_then(|root| root.at(&default.path));
@@ -371,8 +372,8 @@ fn swept(root: Option<&Node>, edit: &ConfigEdit) -> Vec<Vec<String>> {
     lists
 }
 
-/// Takes every entry of ours out of a list; gives the commands that they had.
-fn without_ours(notation: &dyn Notation, text: &str, path: &[String], owner: &Owner) -> Edited<(String, Vec<String>)> {
+/// Takes every entry of ours out of a list, and gives them.
+fn without_ours(notation: &dyn Notation, text: &str, path: &[String], owner: &Owner) -> Edited<(String, Vec<Found>)> {
     let root = root(notation, text)?;
     let elements = root
         .as_ref()
@@ -383,7 +384,7 @@ fn without_ours(notation: &dyn Notation, text: &str, path: &[String], owner: &Ow
     let mut removed = Vec::new();
     for found in entries(elements, owner).into_iter().rev() {
         text = notation.remove(&text, &steps(path, &found))?;
-        removed.extend(found.commands);
+        removed.push(found);
     }
     Ok((text, removed))
 }

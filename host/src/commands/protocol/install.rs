@@ -27,9 +27,13 @@ pub(super) fn install(call: &mut Call, args: &InstallArgs) -> Result<Output> {
     let records = paths::data_dir().map(|data| data.join(install::RECORDS));
     let report = install::apply(&plan, &owner, records.as_deref(), args.force)?;
     let output = Output::json(&json!({ "hooks_installed": report.newly_written }))?;
-    Ok(match report.notes.is_empty() {
+    let mut notes = report.notes;
+    if report.newly_written > 0 {
+        notes.extend(plan.obstacles);
+    }
+    Ok(match notes.is_empty() {
         true => output,
-        false => output.with_note(report.notes.join("\n")),
+        false => output.with_note(notes.join("\n")),
     })
 }
 
