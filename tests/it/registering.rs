@@ -47,7 +47,10 @@ fn from_installing_to_a_recorded_session_and_back() {
     let machine = machine();
     let said = machine.ask(&["install", AGENT]);
     assert_eq!(said, "+ Claude Code  9 hooks written to ~/.claude/settings.json\n");
-    assert_eq!(machine.ask(&["install", AGENT]), "= Claude Code  all 9 hooks were there\n");
+    assert_eq!(
+        machine.ask(&["install", AGENT]),
+        "= Claude Code  all 9 hooks were there\n"
+    );
     let installed = settings(&machine);
     assert!(installed.starts_with("{\n  // mine\n  \"model\": \"x\",\n"));
 
@@ -57,7 +60,8 @@ fn from_installing_to_a_recorded_session_and_back() {
         .find(|command| command.contains(" Stop'"))
         .unwrap();
     assert!(stop.contains(HOOKHOST), "{stop}");
-    let payload = json!({"session_id": "s-1", "hook_event_name": "Stop", "cwd": machine.path("repo"), "stop_hook_active": false});
+    let payload =
+        json!({"session_id": "s-1", "hook_event_name": "Stop", "cwd": machine.path("repo"), "stop_hook_active": false});
     let mut command = machine.command("/bin/sh");
     command.args(["-c", &stop]);
     run(command, Stdin::Open(payload.to_string().as_bytes())).assert_harmless("the installed command");
@@ -84,7 +88,10 @@ fn from_installing_to_a_recorded_session_and_back() {
 
     let page = machine.ask(&["status"]);
     assert!(page.contains("9 of 9"), "{page}");
-    assert!(page.contains("also on hooks.Stop in ~/.claude/settings.json: /gone/guard.sh (not there)"), "{page}");
+    assert!(
+        page.contains("also on hooks.Stop in ~/.claude/settings.json: /gone/guard.sh (not there)"),
+        "{page}"
+    );
 
     let said = machine.ask(&["uninstall", AGENT]);
     assert_eq!(said, "- Claude Code  9 hooks taken out of ~/.claude/settings.json\n");
@@ -108,7 +115,11 @@ fn a_program_under_a_path_with_spaces_is_harmless_once_it_is_gone() {
     let fire = |command: &str| {
         let mut shell = machine.command("/bin/sh");
         shell.args(["-c", command]);
-        run(shell, Stdin::Bytes(br#"{"session_id": "s-2", "hook_event_name": "Stop"}"#)).assert_harmless(command);
+        run(
+            shell,
+            Stdin::Bytes(br#"{"session_id": "s-2", "hook_event_name": "Stop"}"#),
+        )
+        .assert_harmless(command);
     };
     commands.iter().for_each(|command| fire(command));
     let recorded = machine.all_records().len();
@@ -127,7 +138,10 @@ fn a_dry_run_shows_the_changes_and_makes_none() {
     command.env("CLICOLOR_FORCE", "1");
     let done = run(command, Stdin::Bytes(b""));
     let shown = String::from_utf8(done.stdout).unwrap();
-    assert!(shown.contains("\u{1b}[32m+    \"SessionStart\": [\u{1b}[0m\n"), "{shown}");
+    assert!(
+        shown.contains("\u{1b}[32m+    \"SessionStart\": [\u{1b}[0m\n"),
+        "{shown}"
+    );
     assert_eq!(settings(&machine), SETTINGS);
     assert!(!machine.path("home/.local").exists(), "not even notes are kept");
 }
@@ -138,7 +152,10 @@ fn who_names_no_agent_is_told_which_there_are() {
     let done = run(machine.hookhost(&["install"]), Stdin::Bytes(b""));
     assert_eq!(done.status.code(), Some(64));
     let said = String::from_utf8(done.stderr).unwrap();
-    assert!(said.contains("set up here: claude-code; --all takes all of them"), "{said}");
+    assert!(
+        said.contains("set up here: claude-code; --all takes all of them"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -151,12 +168,19 @@ fn one_agents_failure_keeps_no_other_from_being_registered() {
     assert_eq!(done.status.code(), Some(1));
     let said = String::from_utf8(done.stderr).unwrap();
     assert!(
-        said.contains("hookhost: codex: ") && said.contains("hooks.json: the file holds a list where an object has to be"),
+        said.contains("hookhost: codex: ")
+            && said.contains("hooks.json: the file holds a list where an object has to be"),
         "{said}"
     );
-    assert!(settings(&machine).contains("hookhost hook claude-code Stop") || settings(&machine).contains("\\\" hook claude-code Stop"));
+    assert!(
+        settings(&machine).contains("hookhost hook claude-code Stop")
+            || settings(&machine).contains("\\\" hook claude-code Stop")
+    );
     assert_eq!(fs::read_to_string(&codex).unwrap(), "[]");
-    let done = run(machine.hookhost(&["uninstall", "--all", "--exclude", "codex"]), Stdin::Bytes(b""));
+    let done = run(
+        machine.hookhost(&["uninstall", "--all", "--exclude", "codex"]),
+        Stdin::Bytes(b""),
+    );
     assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
     assert_eq!(settings(&machine), SETTINGS);
     assert!(Path::new(&codex).exists());

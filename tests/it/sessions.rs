@@ -341,6 +341,12 @@ fn what_is_said_in_json_is_what_the_schemas_say() {
             "prune",
             machine.ask_json(&["prune", "--keep", "0", "--dry-run", "--json"]),
         ),
+        (
+            "install",
+            machine.ask_json(&["install", AGENT, "--user", "--dry-run", "--json"]),
+        ),
+        ("install", machine.ask_json(&["install", AGENT, "--json"])),
+        ("status", machine.ask_json(&["status", "--json"])),
     ];
     for (name, answer) in &answers {
         check(&schemas[name], &schemas[name], answer, name);

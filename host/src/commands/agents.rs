@@ -22,7 +22,7 @@ pub(crate) struct WhichAgents {
     /// The agents by name
     #[arg(value_name = "AGENT")]
     pub(crate) agents: Vec<String>,
-    /// All agents that are set up on this machine or in this repository
+    /// All agents; for install those that are set up on this machine or in this repository
     #[arg(long, conflicts_with = "agents")]
     pub(crate) all: bool,
     /// But not this agent

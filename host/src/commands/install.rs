@@ -109,7 +109,6 @@ pub(crate) struct DoneJson {
     /// What keeps the agent from running the hooks.
     obstacles: Vec<String>,
     /// The changes of a dry run, each a unified diff.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     changes: Vec<String>,
     #[serde(skip)]
     planned: Vec<Change>,

@@ -416,7 +416,9 @@ fn oddities(agent: &AgentJson, installation: &InstallationJson, look: Look) -> V
             .of_kind(kind)
             .partition(|entry| kind == KindName::OtherSpelling && entry.is_for_entire());
         if !for_entire.is_empty() {
-            lines.push(format!("{name}  registered by way of the Entire CLI, which calls us in its turn"));
+            lines.push(format!(
+                "{name}  registered by way of the Entire CLI, which calls us in its turn"
+            ));
         }
         if let Some(first) = entries.first() {
             let more = match entries.len() {

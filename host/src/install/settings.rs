@@ -44,7 +44,9 @@ pub(super) fn install(
         let (text, removed) = without_ours(notation, &installed.text, &path, owner)?;
         if !removed.is_empty() {
             installed.text = prune(notation, &text, &path, record)?;
-            installed.replaced.extend(removed.into_iter().flat_map(|found| found.commands));
+            installed
+                .replaced
+                .extend(removed.into_iter().flat_map(|found| found.commands));
         }
     }
     for insertion in &edit.insertions {
