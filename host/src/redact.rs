@@ -3,8 +3,8 @@
 //! A secret becomes `[redacted:<kind>:<hash>]`. The hash is eight hexadecimal digits that depend on a salt of this
 //! machine: equal secrets stay recognisable as equal, and nobody can try passwords against it.
 //!
-//! Three kinds of finders, all in one pass whose time grows with the text: the well-known shapes in [`shapes`], words
-//! behind names like `password` ([`names`]), and words that look random ([`random`]). The user's own patterns are
+//! Three kinds of finders, all in one pass whose time grows with the text: the well-known shapes in `shapes`, words
+//! behind names like `password` (`names`), and words that look random (`random`). The user's own patterns are
 //! regular expressions of the linear-time kind.
 
 mod json;

@@ -1,8 +1,8 @@
 //! Adapters in the sandbox. The one door to wasmtime.
 //!
 //! [`load`] recognises the contract line by the names that a component exports, before any of its code runs, and hands
-//! it to that line's file, which converts to the host's model. [`sandbox`] runs calls within their limits,
-//! [`precompiled`] loads code, [`deadline`] keeps time.
+//! it to that line's file, which converts to the host's model. `sandbox` runs calls within their limits,
+//! `precompiled` loads code, `deadline` keeps time.
 
 mod deadline;
 mod engine_config;

@@ -15,7 +15,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     replace(path, |file| file.write_all(bytes))
 }
 
-/// As [`write`], with the bytes that `fill` writes.
+/// As [`write()`], with the bytes that `fill` writes.
 ///
 /// # Errors
 /// The system refuses, or `fill` fails. The old file is then as it was.
