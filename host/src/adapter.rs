@@ -2,6 +2,7 @@
 
 mod limits;
 pub mod registry;
+pub mod tool;
 pub mod wasm;
 
 use std::fmt;

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser};
 
 use crate::adapter::registry::{self, Found};
+use crate::adapter::tool;
 use crate::commands::{self, Body, Command, Output};
 use crate::error::{Error, ErrorKind, Result};
 use crate::output;
@@ -61,7 +62,7 @@ impl Selection {
     pub fn find(&self) -> Result<(String, Found)> {
         let name = self.name();
         let found = match (&self.adapter, &name) {
-            (Some(file), _) => registry::of_file(file)?,
+            (Some(file), _) => tool::compiled(file)?,
             (None, Some(name)) => registry::find(name)?,
             (None, None) => {
                 return Err(Error::usage("no agent is named")

@@ -1,5 +1,6 @@
 //! The commands: one file each, those of the protocol one file a group. They give back what is to be written.
 
+mod adapter;
 mod agents;
 mod completions;
 mod config;
@@ -107,6 +108,7 @@ pub(crate) enum Command {
     Show(show::ShowArgs),
     Tail(tail::TailArgs),
     Export(export::ExportArgs),
+    Adapter(adapter::AdapterArgs),
     Replay(replay::ReplayArgs),
     Ingest(ingest::IngestArgs),
     Redact(redact::RedactArgs),
@@ -131,6 +133,7 @@ impl Command {
             Self::Show(args) => show::run(&args),
             Self::Tail(args) => tail::run(&args, selection),
             Self::Export(args) => export::run(&args, selection),
+            Self::Adapter(args) => adapter::run(&args),
             Self::Replay(args) => replay::run(&args, selection),
             Self::Ingest(args) => ingest::run(&args, selection),
             Self::Redact(args) => redact::run(&args, selection),
@@ -152,6 +155,7 @@ pub(crate) fn run_early(words: &Words<'_>) -> Option<u8> {
     }
     match command {
         "hook" => hook::run_early(words),
+        "adapter" => adapter::run_early(words),
         "parse-hook" => protocol::hooks::run_early(words),
         _ => None,
     }

@@ -3,6 +3,8 @@
 //! Writes go to the descriptors directly: the standard library's macros panic when the reader has gone, and a hook that
 //! panics is an error in the user's agent.
 
+mod exit;
+
 use std::io::{self, Write};
 
 /// Standard output.
@@ -33,7 +35,7 @@ pub fn note(text: &str) {
 
 /// Ends the process now. Nothing is dropped: the system takes memory and files back faster than we could give them.
 pub fn leave(code: u8) -> ! {
-    std::process::exit(i32::from(code))
+    exit::now(code)
 }
 
 /// Whether stdout is a terminal, so that a person reads along.

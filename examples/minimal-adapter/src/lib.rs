@@ -1,6 +1,6 @@
 //! The smallest adapter: an agent with two hooks.
 
-use hookhost_sdk::{Adapter, Context, Event, EventKind, Fault, Hook, Manifest, Payload};
+use hookhost_sdk::{Adapter, Capabilities, Context, Event, EventKind, Fault, Hook, Manifest, Payload};
 
 /// An agent that does not exist.
 #[derive(Default)]
@@ -11,10 +11,8 @@ impl Adapter for MinimalAgent {
         name: "minimal-adapter",
         display_name: "Minimal Agent",
         description: "The smallest adapter",
-        hooks: &[
-            Hook::registered("UserPrompt", "user-prompt"),
-            Hook::registered("Stop", "stop"),
-        ],
+        hooks: &[Hook::known("UserPrompt", "user-prompt"), Hook::known("Stop", "stop")],
+        capabilities: Capabilities::HOOKS,
         ..Manifest::EMPTY
     };
 

@@ -2,7 +2,7 @@
 //!
 //! Whoever is nearer to the user wins:
 //! 1. `--adapter FILE`: that file, whatever it is called.
-//! 2. The user's adapters, `<data>/adapters/<name>`: what `hookhost adapter install` put there.
+//! 2. The user's adapters, `<data>/adapters/<name>.lock` and the code that it names: what `hookhost adapter install` put there.
 //! 3. The adapters that hookhost brings along.
 //!
 //! Each of them is found by its name or one of its aliases. A built-in adapter's alias finds the user's adapter of the
@@ -88,11 +88,9 @@ pub fn find(name: &str) -> Answer<Found> {
         return Ok(found);
     }
     let Some(builtin) = builtins().find(|one| one.name == name || one.aliases.iter().any(|alias| alias == name)) else {
-        let known: Vec<String> = builtins().map(|one| one.name).collect();
-        let known = known.join(", ");
         return Err(not_loaded(
             name,
-            format!("there is no such adapter. Built in: {known}. All: hookhost adapter list"),
+            "there is no such adapter; hookhost adapter list has those that there are".to_owned(),
         ));
     };
     if builtin.name != name
@@ -110,9 +108,9 @@ pub fn find(name: &str) -> Answer<Found> {
 /// [`FailureKind::Load`] when it has not been compiled yet, or the component or hookhost has changed since then.
 pub fn of_file(component: &Path) -> Answer<Found> {
     let name = component.display().to_string();
-    let compiled = compiled_beside_cache(component).map_err(|error| not_loaded(&name, error.to_string()))?;
-    match locked_file(&compiled, Some(component)) {
-        Ok(Some(lock)) => Ok(Found::locked(lock, Origin::File(component.to_owned()), compiled)),
+    let lock = lock_of_file(component).map_err(|error| not_loaded(&name, error.to_string()))?;
+    match locked_code(&lock, Some(component)) {
+        Ok(Some((lock, code))) => Ok(Found::locked(lock, Origin::File(component.to_owned()), code)),
         Ok(None) => Err(not_loaded(
             &name,
             format!("it is not compiled yet. Run: {REMEDY} {name}"),
@@ -137,7 +135,7 @@ pub fn installed() -> Vec<String> {
         return Vec::new();
     };
     let mut names: Vec<String> = entries
-        .filter_map(|entry| Some(entry.ok()?.file_name().to_str()?.strip_suffix(".cwasm")?.to_owned()))
+        .filter_map(|entry| Some(entry.ok()?.file_name().to_str()?.strip_suffix(".wasm")?.to_owned()))
         .filter(|name| is_name(name))
         .collect();
     names.sort();
@@ -171,11 +169,11 @@ pub fn user_dir() -> Option<PathBuf> {
     Some(paths::data_dir()?.join("adapters"))
 }
 
-/// Where the compiled code of a component file is kept: one place for one absolute path.
+/// The record of the compiled code of a component's file: one place in the cache for one absolute path.
 ///
 /// # Errors
 /// There is no such file, or no cache folder.
-pub fn compiled_beside_cache(component: &Path) -> io::Result<PathBuf> {
+pub fn lock_of_file(component: &Path) -> io::Result<PathBuf> {
     let component = component.canonicalize()?;
     let cache = paths::cache_dir().ok_or_else(|| io::Error::other("the user has no home directory"))?;
     let key = component
@@ -186,7 +184,7 @@ pub fn compiled_beside_cache(component: &Path) -> io::Result<PathBuf> {
             (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
         });
     let stem = component.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    Ok(cache.join("adapters").join(format!("{stem}-{key:016x}.cwasm")))
+    Ok(cache.join("adapters").join(format!("{stem}-{key:016x}.lock")))
 }
 
 /// Lower case letters, digits and hyphens: safe as a file name everywhere.
@@ -199,22 +197,27 @@ pub fn is_name(name: &str) -> bool {
         && !name.starts_with('-')
 }
 
+/// The installed adapter that answers to `word` in this folder, whatever state it is in.
+#[must_use]
+pub fn owner_of(folder: &Path, word: &str) -> Option<String> {
+    lock::resolve_alias(folder, word).ok().flatten()
+}
+
 fn find_in(dir: &Path, called: &str) -> Answer<Option<Found>> {
     let stale = |stale: Stale| not_loaded(called, format!("{stale}. Run: {REMEDY} {called}"));
     let Some(name) = lock::resolve_alias(dir, called).map_err(stale)? else {
         return Ok(None);
     };
-    let code = dir.join(format!("{name}.cwasm"));
-    let lock = locked_file(&code, None).map_err(stale)?;
-    Ok(lock.map(|lock| Found::locked(lock, Origin::User(code.clone()), code)))
+    let found = locked_code(&dir.join(format!("{name}.lock")), None).map_err(stale)?;
+    Ok(found.map(|(lock, code)| Found::locked(lock, Origin::User(code.clone()), code)))
 }
 
-fn locked_file(code: &Path, source: Option<&Path>) -> Result<Option<Lock>, Stale> {
-    let Some(lock) = Lock::read(code)? else {
+fn locked_code(lock_file: &Path, source: Option<&Path>) -> Result<Option<(Lock, PathBuf)>, Stale> {
+    let Some(lock) = Lock::read(lock_file)? else {
         return Ok(None);
     };
-    lock.verify(code, source)?;
-    Ok(Some(lock))
+    let code = lock.verify(lock_file.parent().unwrap_or(Path::new("")), source)?;
+    Ok(Some((lock, code)))
 }
 
 fn not_loaded(adapter: &str, message: String) -> AdapterError {

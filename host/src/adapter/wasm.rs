@@ -10,9 +10,8 @@ mod precompiled;
 mod sandbox;
 mod v0_1;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
-
-use wasmtime::component::Component;
 
 use super::{Adapter, AdapterError, Answer, FailureKind, Limits};
 
@@ -59,32 +58,35 @@ pub fn load(name: &str, code: &Code, limits: Limits) -> Answer<Box<dyn Adapter>>
             may_import_more,
         )));
     }
+    let exports = component.component_type();
+    let names = exports.exports(component.engine()).map(|(name, _)| name);
     Err(AdapterError {
         adapter: name.to_owned(),
         kind: FailureKind::Contract,
-        message: unknown_line(&component),
+        message: contract_line(names).err().unwrap_or_default(),
     })
 }
 
-fn unknown_line(component: &Component) -> String {
+/// The contract line of a component that exports these names.
+///
+/// # Errors
+/// A sentence that names both sides' lines, when they have none in common.
+pub fn contract_line<'a>(exports: impl Iterator<Item = &'a str>) -> Result<&'static str, String> {
     let known = CONTRACT_LINES.join(", ");
-    let mut lines: Vec<String> = component
-        .component_type()
-        .exports(component.engine())
-        .filter_map(|(name, _)| line_of(name))
-        .collect();
-    lines.sort();
-    lines.dedup();
-    if lines.is_empty() {
-        return format!(
-            "it exports no interface of hookhost:adapter, so it is no adapter (this hookhost speaks contract {known})"
-        );
+    let lines: BTreeSet<String> = exports.filter_map(line_of).collect();
+    if let Some(line) = CONTRACT_LINES.iter().find(|line| lines.contains(**line)) {
+        return Ok(line);
     }
-    format!(
-        "it speaks contract {}, this hookhost speaks {known}. Get a version of the adapter for contract {known}, or \
-         another version of hookhost",
-        lines.join(", ")
-    )
+    if lines.is_empty() {
+        return Err(format!(
+            "it exports no interface of hookhost:adapter, so it is no adapter (this hookhost speaks contract {known})"
+        ));
+    }
+    let lines = lines.into_iter().collect::<Vec<_>>().join(", ");
+    Err(format!(
+        "it speaks contract {lines}, this hookhost speaks {known}. Get a version of the adapter for contract {known}, \
+         or another version of hookhost"
+    ))
 }
 
 /// `0.1` of `hookhost:adapter/hooks@0.1.3`; from 1.0 on, the first number alone is the line.
@@ -108,6 +110,18 @@ mod tests {
         assert_eq!(line_of("hookhost:adapter/hooks@2.3.1").as_deref(), Some("2"));
         assert_eq!(line_of("wasi:cli/run@0.2.0"), None);
         assert_eq!(line_of("hookhost:adapter/hooks"), None);
+    }
+
+    #[test]
+    fn both_sides_lines_are_named_when_they_differ() {
+        let names = |line: &'static str| ["wasi:cli/run@0.2.0", line].into_iter();
+        assert_eq!(contract_line(names("hookhost:adapter/identity@0.1.0")), Ok("0.1"));
+        let message = contract_line(names("hookhost:adapter/identity@0.9.0")).unwrap_err();
+        assert!(
+            message.contains("speaks contract 0.9") && message.contains("speaks 0.1"),
+            "{message}"
+        );
+        assert!(contract_line(names("x:y/z@1.0.0")).unwrap_err().contains("no adapter"));
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! What is recorded of compiled code when it is written, and compared with what is there when it is loaded.
 //!
-//! `<name>.lock` lies beside `<name>.cwasm`. Comparing costs a `stat`; reading the code to compare digests would take
-//! longer than the hook. An alias has a lock of its own, which holds nothing but the name.
+//! `<name>.lock` names the file of the code beside it. Replacing the lock replaces the adapter at once: a hook that runs
+//! at that moment has the old one or the new one. Comparing costs a `stat`; reading the code to compare digests would
+//! take longer than the hook. An alias has a lock of its own, which holds nothing but the name.
 
 use std::fmt;
 use std::fs::{self, Metadata};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
@@ -32,7 +33,9 @@ pub struct Lock {
     pub code_digest: String,
     /// The component's file, when it is the user's own and can change.
     pub source: Option<FileIdentity>,
-    /// The file of the compiled code.
+    /// The name of the file with the compiled code, in the folder of this record.
+    pub file: String,
+    /// What that file was when it had been written.
     pub code: FileIdentity,
     /// The engine that compiled it.
     pub wasmtime: String,
@@ -69,9 +72,9 @@ impl fmt::Display for Stale {
 }
 
 impl Lock {
-    /// A record for code that this program's engine can load; `code` has its final identity.
+    /// A record for code in `file` that this program's engine can load.
     #[must_use]
-    pub fn new(name: &str, digest: String, code_digest: String, code: FileIdentity) -> Self {
+    pub fn new(name: &str, digest: String, code_digest: String, file: String, code: FileIdentity) -> Self {
         Self {
             format: FORMAT,
             name: name.to_owned(),
@@ -80,6 +83,7 @@ impl Lock {
             digest,
             code_digest,
             source: None,
+            file,
             code,
             wasmtime: WASMTIME_VERSION.to_owned(),
             config: config(),
@@ -87,19 +91,20 @@ impl Lock {
         }
     }
 
-    /// The record of the code in `code_file`; `None` when there is none.
+    /// The record in `file`; `None` when there is none.
     ///
     /// # Errors
     /// It cannot be read.
-    pub fn read(code_file: &Path) -> Result<Option<Self>, Stale> {
-        let file = code_file.with_extension("lock");
-        let Some(text) = read_if_there(&file)? else {
+    pub fn read(file: &Path) -> Result<Option<Self>, Stale> {
+        let Some(text) = read_if_there(file)? else {
             return Ok(None);
         };
-        match serde_json::from_slice(&text) {
-            Ok(lock) => Ok(Some(lock)),
-            Err(error) => Err(Stale(format!("{} cannot be understood ({error})", file.display()))),
+        let lock: Self = serde_json::from_slice(&text)
+            .map_err(|error| Stale(format!("{} cannot be understood ({error})", file.display())))?;
+        if lock.file.contains(['/', '\\']) {
+            return Err(Stale(format!("{} names a file elsewhere", file.display())));
         }
+        Ok(Some(lock))
     }
 
     /// The record as it is written.
@@ -121,12 +126,12 @@ impl Lock {
         .map(|text| text + "\n")
     }
 
-    /// Whether the code in `code_file` (and the component it was compiled from) is what was recorded, and this
-    /// program's engine can load it.
+    /// The file of the code, when it (and the component it was compiled from) is what was recorded, and this program's
+    /// engine can load it. `folder` is that of this record.
     ///
     /// # Errors
     /// It is not, or cannot, and why.
-    pub fn verify(&self, code_file: &Path, source: Option<&Path>) -> Result<(), Stale> {
+    pub fn verify(&self, folder: &Path, source: Option<&Path>) -> Result<PathBuf, Stale> {
         for (recorded, ours) in [
             (&self.format.to_string(), FORMAT.to_string()),
             (&self.wasmtime, WASMTIME_VERSION.to_owned()),
@@ -139,7 +144,8 @@ impl Lock {
                 )));
             }
         }
-        let metadata = fs::metadata(code_file).map_err(|error| {
+        let code_file = folder.join(&self.file);
+        let metadata = fs::metadata(&code_file).map_err(|error| {
             Stale(format!(
                 "its compiled code {} is not there ({error})",
                 code_file.display()
@@ -158,7 +164,7 @@ impl Lock {
                 return Err(Stale("it has been changed since it was compiled".to_owned()));
             }
         }
-        Ok(())
+        Ok(code_file)
     }
 }
 
@@ -237,29 +243,39 @@ fn refuse_others_file(_: &Metadata) -> Result<(), Stale> {
 mod tests {
     use super::*;
 
-    fn locked(dir: &Path) -> (std::path::PathBuf, Lock) {
-        let code = dir.join("some-agent.cwasm");
+    fn locked(dir: &Path) -> Lock {
+        let code = dir.join("some-agent-01.cwasm");
         fs::write(&code, "code").unwrap();
         #[cfg(unix)]
         fs::set_permissions(&code, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
         let identity = FileIdentity::of(&fs::metadata(&code).unwrap());
-        let lock = Lock::new("some-agent", "sha256:00".to_owned(), "sha256:01".to_owned(), identity);
-        fs::write(code.with_extension("lock"), lock.text().unwrap()).unwrap();
-        (code, lock)
+        let file = "some-agent-01.cwasm".to_owned();
+        let lock = Lock::new(
+            "some-agent",
+            "sha256:00".to_owned(),
+            "sha256:01".to_owned(),
+            file,
+            identity,
+        );
+        fs::write(dir.join("some-agent.lock"), lock.text().unwrap()).unwrap();
+        lock
     }
 
     #[test]
     fn what_was_written_is_accepted() {
         let dir = tempfile::tempdir().unwrap();
-        let (code, lock) = locked(dir.path());
-        assert_eq!(Lock::read(&code), Ok(Some(lock.clone())));
-        assert_eq!(lock.verify(&code, None), Ok(()));
+        let lock = locked(dir.path());
+        assert_eq!(Lock::read(&dir.path().join("some-agent.lock")), Ok(Some(lock.clone())));
+        assert_eq!(
+            lock.verify(dir.path(), None),
+            Ok(dir.path().join("some-agent-01.cwasm"))
+        );
     }
 
     #[test]
     fn code_of_another_engine_or_system_is_refused_by_its_lock() {
         let dir = tempfile::tempdir().unwrap();
-        let (code, lock) = locked(dir.path());
+        let lock = locked(dir.path());
         for foreign in [
             Lock {
                 wasmtime: "1.0.0".to_owned(),
@@ -277,7 +293,7 @@ mod tests {
         ] {
             assert!(
                 foreign
-                    .verify(&code, None)
+                    .verify(dir.path(), None)
                     .unwrap_err()
                     .to_string()
                     .contains("another hookhost")
@@ -288,21 +304,33 @@ mod tests {
     #[test]
     fn changed_code_is_refused() {
         let dir = tempfile::tempdir().unwrap();
-        let (code, lock) = locked(dir.path());
+        let lock = locked(dir.path());
+        let code = dir.path().join(&lock.file);
         fs::write(&code, "other code").unwrap();
-        assert!(lock.verify(&code, None).unwrap_err().to_string().contains("changed"));
+        assert!(
+            lock.verify(dir.path(), None)
+                .unwrap_err()
+                .to_string()
+                .contains("changed")
+        );
         fs::remove_file(&code).unwrap();
-        assert!(lock.verify(&code, None).unwrap_err().to_string().contains("not there"));
+        assert!(
+            lock.verify(dir.path(), None)
+                .unwrap_err()
+                .to_string()
+                .contains("not there")
+        );
     }
 
     #[cfg(unix)]
     #[test]
     fn code_that_others_can_write_to_is_refused() {
         let dir = tempfile::tempdir().unwrap();
-        let (code, lock) = locked(dir.path());
-        fs::set_permissions(&code, std::os::unix::fs::PermissionsExt::from_mode(0o620)).unwrap();
+        let lock = locked(dir.path());
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o620);
+        fs::set_permissions(dir.path().join(&lock.file), mode).unwrap();
         assert!(
-            lock.verify(&code, None)
+            lock.verify(dir.path(), None)
                 .unwrap_err()
                 .to_string()
                 .contains("others can write")
@@ -310,10 +338,30 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_that_cannot_be_read_is_no_panic() {
+    fn a_record_that_cannot_be_read_or_names_a_file_elsewhere_is_refused() {
         let dir = tempfile::tempdir().unwrap();
-        let (code, _) = locked(dir.path());
-        fs::write(code.with_extension("lock"), "{\"format\":").unwrap();
-        assert!(Lock::read(&code).is_err());
+        let lock = locked(dir.path());
+        let file = dir.path().join("some-agent.lock");
+        fs::write(&file, "{\"format\":").unwrap();
+        assert!(Lock::read(&file).is_err());
+        let elsewhere = Lock {
+            file: "../x.cwasm".to_owned(),
+            ..lock
+        };
+        fs::write(&file, elsewhere.text().unwrap()).unwrap();
+        assert!(Lock::read(&file).is_err());
+    }
+
+    #[test]
+    fn an_alias_leads_to_the_adapter_and_nowhere_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let lock = locked(dir.path());
+        fs::write(dir.path().join("other-name.lock"), lock.alias_text().unwrap()).unwrap();
+        fs::write(dir.path().join("bad.lock"), r#"{"alias_of": "../x"}"#).unwrap();
+        let resolved = |called| resolve_alias(dir.path(), called).unwrap();
+        assert_eq!(resolved("other-name").as_deref(), Some("some-agent"));
+        assert_eq!(resolved("some-agent").as_deref(), Some("some-agent"));
+        assert_eq!(resolved("bad").as_deref(), Some("bad"));
+        assert_eq!(resolved("missing"), None);
     }
 }

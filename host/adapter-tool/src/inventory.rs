@@ -1,0 +1,138 @@
+//! What adapters there are, and what one says about itself.
+
+use std::path::Path;
+
+use hookhost::adapter::Limits;
+use hookhost::adapter::registry::{self, Found, Origin};
+use hookhost::error::Result;
+use hookhost::model::{Base, Capabilities, Place};
+use serde::Serialize;
+
+use crate::check;
+
+/// One adapter of the list.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Line {
+    pub(crate) name: String,
+    pub(crate) aliases: Vec<String>,
+    /// `built-in` or `installed`.
+    pub(crate) origin: &'static str,
+    pub(crate) digest: Option<String>,
+    /// Why it cannot be used.
+    pub(crate) problem: Option<String>,
+}
+
+/// What one adapter says about itself.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Info {
+    pub(crate) name: String,
+    pub(crate) aliases: Vec<String>,
+    pub(crate) display_name: String,
+    pub(crate) description: String,
+    pub(crate) is_preview: bool,
+    pub(crate) origin: &'static str,
+    pub(crate) digest: String,
+    pub(crate) hooks: Vec<HookLine>,
+    pub(crate) capabilities: Vec<&'static str>,
+    pub(crate) environment: Vec<String>,
+    pub(crate) presence: Vec<String>,
+    pub(crate) protected: Vec<String>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct HookLine {
+    pub(crate) native: String,
+    pub(crate) alias: String,
+    pub(crate) registered: bool,
+}
+
+pub(crate) fn list() -> Vec<Line> {
+    registry::all()
+        .into_iter()
+        .map(|found| match found {
+            Ok(found) => Line {
+                origin: origin(&found),
+                digest: Some(found.digest),
+                name: found.name,
+                aliases: found.aliases,
+                problem: None,
+            },
+            Err(error) => Line {
+                name: error.adapter,
+                aliases: Vec::new(),
+                origin: "installed",
+                digest: None,
+                problem: Some(error.message),
+            },
+        })
+        .collect()
+}
+
+/// `which` is a name, or a file with a component.
+pub(crate) fn info(which: &str) -> Result<Info> {
+    let found = if which.contains(['/', '\\', '.']) {
+        check::precompile(Path::new(which))?;
+        registry::of_file(Path::new(which))?
+    } else {
+        registry::find(which)?
+    };
+    let description = found.load(which, Limits::default())?.describe()?;
+    Ok(Info {
+        name: description.name,
+        aliases: description.aliases,
+        display_name: description.display_name,
+        description: description.description,
+        is_preview: description.is_preview,
+        origin: origin(&found),
+        digest: found.digest,
+        hooks: description
+            .hook_names
+            .into_iter()
+            .map(|hook| HookLine {
+                native: hook.native,
+                alias: hook.alias,
+                registered: hook.registered,
+            })
+            .collect(),
+        capabilities: claimed(description.capabilities),
+        environment: description.env,
+        presence: description.presence.iter().map(place).collect(),
+        protected: [description.protected_dirs, description.protected_files].concat(),
+    })
+}
+
+fn origin(found: &Found) -> &'static str {
+    match found.origin {
+        Origin::Builtin => "built-in",
+        Origin::User(_) => "installed",
+        Origin::File(_) => "file",
+    }
+}
+
+fn claimed(capabilities: Capabilities) -> Vec<&'static str> {
+    [
+        (capabilities.hooks, "hooks"),
+        (capabilities.transcript_analyzer, "transcript-analyzer"),
+        (capabilities.transcript_preparer, "transcript-preparer"),
+        (capabilities.token_calculator, "token-calculator"),
+        (capabilities.compact_transcript, "compact-transcript"),
+        (capabilities.text_generator, "text-generator"),
+        (capabilities.hook_response_writer, "hook-response-writer"),
+        (capabilities.subagent_aware_extractor, "subagent-aware-extractor"),
+        (capabilities.uses_terminal, "uses-terminal"),
+        (capabilities.streaming_text_generator, "streaming-text-generator"),
+    ]
+    .into_iter()
+    .filter_map(|(claimed, name)| claimed.then_some(name))
+    .collect()
+}
+
+fn place(place: &Place) -> String {
+    match &place.base {
+        Base::Repo => place.path.clone(),
+        Base::Home => format!("~/{}", place.path),
+        Base::Program => format!("{} on PATH", place.path),
+        Base::Root => place.path.clone(),
+        Base::Env(variable) => format!("${variable}/{}", place.path),
+    }
+}
