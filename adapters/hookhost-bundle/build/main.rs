@@ -77,6 +77,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     let built: Vec<Built> = built.into_iter().flatten().collect();
     refuse_ambiguous_names(&built)?;
     fs::write(out_dir.join("table.rs"), table(&built)?)?;
+    fs::write(out_dir.join("quirks.rs"), quirks(root, &built)?)?;
     Ok(())
 }
 
@@ -346,6 +347,19 @@ fn table(built: &[Built]) -> Result<String, Box<dyn Error>> {
             "    Builtin {{ name: {name:?}, aliases: &{aliases:?}, env: &{env:?}, digest: \"sha256:{digest}\", \
              code: {{ static CODE: &Page<[u8]> = &Page(*include_bytes!({code:?})); &CODE.0 }} }},",
         )?;
+    }
+    source.push(']');
+    Ok(source)
+}
+
+/// What the adapters' folders say about the quirks of their agents.
+fn quirks(root: &Path, built: &[Built]) -> Result<String, Box<dyn Error>> {
+    let mut source = String::from("&[\n");
+    for name in built.iter().map(|built| &built.declaration.name) {
+        let file = root.join("adapters").join(name).join("quirks.toml");
+        if file.is_file() {
+            writeln!(source, "    ({name:?}, include_str!({file:?})),")?;
+        }
     }
     source.push(']');
     Ok(source)

@@ -18,6 +18,9 @@ pub struct Builtin {
 /// What the build found in `adapters/`, by name.
 pub const BUILTINS: &[Builtin] = include!(concat!(env!("OUT_DIR"), "/table.rs"));
 
+/// The `quirks.toml` of each adapter, by name: what its agent does that one would not expect. Of no use to hooks.
+pub const QUIRKS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/quirks.rs"));
+
 /// Where the build left the components that `code` was compiled from, `<name>.wasm`. For tests.
 pub const COMPONENT_DIR: &str = env!("OUT_DIR");
 
