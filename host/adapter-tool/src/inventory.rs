@@ -5,7 +5,7 @@ use std::path::Path;
 use hookhost::adapter::Limits;
 use hookhost::adapter::registry::{self, Found, Origin};
 use hookhost::error::Result;
-use hookhost::model::{Base, Capabilities, Place};
+use hookhost::model::{Base, Capabilities, EventKind, Place};
 use serde::Serialize;
 
 use crate::check;
@@ -37,6 +37,7 @@ pub(crate) struct Info {
     pub(crate) environment: Vec<String>,
     pub(crate) presence: Vec<String>,
     pub(crate) protected: Vec<String>,
+    pub(crate) quirks: Vec<Quirk>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -44,6 +45,21 @@ pub(crate) struct HookLine {
     pub(crate) native: String,
     pub(crate) alias: String,
     pub(crate) registered: bool,
+    /// The events that its payloads can give, by name.
+    pub(crate) events: Vec<&'static str>,
+}
+
+/// Something that the agent does and that one would not expect.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Quirk {
+    pub(crate) id: String,
+    pub(crate) versions: String,
+    pub(crate) hook: String,
+    pub(crate) behaviour: String,
+    /// What the adapter does about it.
+    pub(crate) response: String,
+    /// The fixture that shows it.
+    pub(crate) fixture: String,
 }
 
 pub(crate) fn list() -> Vec<Line> {
@@ -92,13 +108,47 @@ pub(crate) fn info(which: &str) -> Result<Info> {
                 native: hook.native,
                 alias: hook.alias,
                 registered: hook.registered,
+                events: hook.events.into_iter().map(EventKind::name).collect(),
             })
             .collect(),
         capabilities: claimed(description.capabilities),
         environment: description.env,
         presence: description.presence.iter().map(place).collect(),
         protected: [description.protected_dirs, description.protected_files].concat(),
+        quirks: match found.origin {
+            Origin::Builtin => quirks(&found.name),
+            Origin::User(_) | Origin::File(_) => vec![],
+        },
     })
+}
+
+/// The quirks that a built-in adapter's folder tells of. A component that was installed brings none along.
+fn quirks(adapter: &str) -> Vec<Quirk> {
+    #[cfg(feature = "builtin")]
+    let all = hookhost_bundle::QUIRKS;
+    #[cfg(not(feature = "builtin"))]
+    let all: &[(&str, &str)] = &[];
+    let text = all.iter().find(|(name, _)| *name == adapter).map(|(_, text)| *text);
+    let document: toml_edit::DocumentMut = text.unwrap_or_default().parse().unwrap_or_default();
+    let tables = document.get("quirk").and_then(toml_edit::Item::as_array_of_tables);
+    let quirk = |table: &toml_edit::Table| {
+        let field = |key: &str| {
+            table
+                .get(key)
+                .and_then(|value| value.as_str())
+                .unwrap_or_default()
+                .to_owned()
+        };
+        Quirk {
+            id: field("id"),
+            versions: field("versions"),
+            hook: field("hook"),
+            behaviour: field("behaviour"),
+            response: field("response"),
+            fixture: field("fixture"),
+        }
+    };
+    tables.into_iter().flatten().map(quirk).collect()
 }
 
 fn origin(found: &Found) -> &'static str {

@@ -107,12 +107,30 @@ pub(crate) fn info(info: &Info) -> String {
         } else {
             " (understood, not asked for)"
         };
-        row(&mut text, "hook", &format!("{} = {}{note}", hook.native, hook.alias));
+        let events = if hook.events.is_empty() {
+            "-".to_owned()
+        } else {
+            hook.events.join(", ")
+        };
+        row(
+            &mut text,
+            "hook",
+            &format!("{} = {}: {events}{note}", hook.native, hook.alias),
+        );
     }
     rows(&mut text, "claims", &info.capabilities);
     rows(&mut text, "variable", &info.environment);
     rows(&mut text, "sign", &info.presence);
     rows(&mut text, "protected", &info.protected);
+    for quirk in &info.quirks {
+        row(
+            &mut text,
+            "quirk",
+            &format!("{} ({}; {})", quirk.id, quirk.hook, quirk.versions),
+        );
+        row(&mut text, "", &quirk.behaviour);
+        row(&mut text, "", &format!("-> {}", quirk.response));
+    }
     text
 }
 
