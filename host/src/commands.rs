@@ -4,6 +4,7 @@ mod adapter;
 mod agents;
 mod completions;
 mod config;
+mod doctor;
 mod export;
 mod hook;
 mod ingest;
@@ -113,6 +114,7 @@ pub(crate) enum Command {
     Ingest(ingest::IngestArgs),
     Redact(redact::RedactArgs),
     Prune(prune::PruneArgs),
+    Doctor(doctor::DoctorArgs),
     Config(config::ConfigArgs),
     Schema(schema::SchemaArgs),
     Completions(completions::CompletionsArgs),
@@ -138,6 +140,7 @@ impl Command {
             Self::Ingest(args) => ingest::run(&args, selection),
             Self::Redact(args) => redact::run(&args, selection),
             Self::Prune(args) => prune::run(&args, selection),
+            Self::Doctor(args) => doctor::run(&args, selection),
             Self::Config(args) => config::run(&args),
             Self::Schema(args) => schema::run(&args),
             Self::Completions(args) => Ok(completions::run(&args)),

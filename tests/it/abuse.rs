@@ -4,6 +4,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 use std::time::Duration;
 
+use hookhost::adapter::FailureKind;
 use hookhost::journal::Journal;
 
 use crate::fake_agent::{HOOKHOST, Machine, Stdin, run, start, wait};
@@ -452,6 +453,51 @@ fn what_is_captured_is_as_the_settings_say() {
             .starts_with("use [redacted:github-token:")
     );
     assert!(redacted.payload.bytes().len() > 50);
+}
+
+/// The words in quotes behind `mark` in the host's sources.
+fn quoted_behind(mark: &str) -> Vec<String> {
+    let mut words = vec![];
+    for (file, text) in crate::invariants::sources(&crate::invariants::root().join("host/src")) {
+        let shipped = crate::invariants::shipped(&text);
+        let behind = shipped.split(mark).skip(1).filter(|_| !file.ends_with("tests.rs"));
+        words.extend(behind.filter_map(|rest| {
+            rest.trim_start()
+                .strip_prefix('"')?
+                .split('"')
+                .next()
+                .map(str::to_owned)
+        }));
+    }
+    words
+}
+
+#[test]
+fn every_reason_code_is_explained() {
+    let explained = std::fs::read_to_string(crate::invariants::root().join("docs/journal.md")).unwrap();
+    let mut codes = quoted_behind("Failure::new(");
+    codes.extend(quoted_behind("Arrived::Cut =>"));
+    codes.extend(quoted_behind("Arrived::TooMuch =>"));
+    for kind in [
+        FailureKind::Unsupported,
+        FailureKind::Malformed,
+        FailureKind::Other,
+        FailureKind::Trap,
+        FailureKind::Deadline,
+        FailureKind::Memory,
+        FailureKind::OutputSize,
+        FailureKind::Contract,
+        FailureKind::Load,
+    ] {
+        codes.push(kind.code().to_owned());
+    }
+    assert!(codes.len() > 15, "{codes:?}");
+    for code in codes {
+        assert!(
+            explained.contains(&format!("`{code}`")),
+            "docs/journal.md does not explain {code}"
+        );
+    }
 }
 
 #[test]

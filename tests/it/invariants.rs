@@ -10,7 +10,7 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
-fn sources(dir: &Path) -> Vec<(String, String)> {
+pub(crate) fn sources(dir: &Path) -> Vec<(String, String)> {
     let mut found = vec![];
     let mut dirs = vec![dir.to_owned()];
     while let Some(dir) = dirs.pop() {
@@ -32,7 +32,7 @@ fn sources(dir: &Path) -> Vec<(String, String)> {
 }
 
 /// A source without its tests and without comments.
-fn shipped(text: &str) -> String {
+pub(crate) fn shipped(text: &str) -> String {
     let code = text.split("#[cfg(test)]").next().unwrap();
     code.lines()
         .filter(|line| !line.trim_start().starts_with("//"))

@@ -13,6 +13,8 @@ mod cases;
 #[cfg(unix)]
 mod concurrency;
 mod coverage;
+#[cfg(unix)]
+mod doctor;
 mod engine;
 #[cfg(unix)]
 mod fake_agent;

@@ -374,8 +374,45 @@ fn what_is_said_in_json_is_what_the_schemas_say() {
     }
 }
 
+#[test]
+fn ten_thousand_sessions_are_listed_in_a_moment() {
+    const SESSIONS: usize = 10_000;
+    let machine = Machine::new();
+    let folder = machine.journal().agent_folder(AGENT);
+    std::fs::create_dir_all(&folder).unwrap();
+    for number in 0..SESSIONS {
+        let time = format!(
+            "2026-11-{:02}T{:02}:{:02}:00.000Z",
+            number % 28 + 1,
+            number / 28 % 24,
+            number / 672 % 60
+        );
+        let record = json!({"v": 1, "id": number.to_string(), "time": time, "agent": AGENT, "hook": "UserPromptSubmit",
+            "session_id": format!("{number:08x}-session"), "duration_us": 1,
+            "events": [{"type": 2, "session_id": format!("{number:08x}-session"), "prompt": "Do it"}], "payload": {"prompt": "Do it"}});
+        std::fs::write(
+            folder.join(format!("{number:08x}-session.jsonl")),
+            format!("{record}\n"),
+        )
+        .unwrap();
+    }
+    let list = || {
+        let done = run(machine.hookhost(&["list"]), Stdin::Bytes(b""));
+        assert_eq!(String::from_utf8(done.stdout).unwrap().lines().count(), 31);
+        assert_eq!(
+            String::from_utf8(done.stderr).unwrap(),
+            "30 of 10000 sessions; --all shows all\n"
+        );
+        done.took
+    };
+    let (first, second) = (list(), list());
+    println!("{SESSIONS} sessions: {first:?} without an index, {second:?} with it");
+    // What is measured here is a build without optimisation, beside all other tests.
+    assert!(second.as_secs() < 5, "{second:?}");
+}
+
 /// Checks a value against a schema, as far as ours go, and that there is nothing in it that the schema does not name.
-fn check(root: &Value, schema: &Value, value: &Value, place: &str) {
+pub(crate) fn check(root: &Value, schema: &Value, value: &Value, place: &str) {
     if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
         let pointer = reference.strip_prefix('#').unwrap();
         return check(

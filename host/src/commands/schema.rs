@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, schema_for};
 use serde_json::Value;
 
 use super::Output;
-use super::{config, install, list, prune, redact, show, status};
+use super::{config, doctor, install, list, prune, redact, show, status};
 use crate::error::{Error, Result};
 use crate::journal::record::{AdapterStamp, Audit};
 use crate::journal::{Failure, Fallback};
@@ -26,6 +26,7 @@ type Make = fn() -> Schema;
 /// Every object that programs get to see.
 const SCHEMAS: &[(&str, Make)] = &[
     ("config", || schema_for!(config::ConfigJson)),
+    ("doctor", || schema_for!(doctor::DoctorJson)),
     ("event", || schema_for!(EventShape)),
     ("install", || schema_for!(install::InstallJson)),
     ("list", || schema_for!(list::ListJson)),
