@@ -90,10 +90,10 @@ impl Output {
         }
     }
 
-    /// With something for a person beside the answer.
+    /// With something for a person beside the answer, unless there is nothing to say.
     #[must_use]
     pub fn with_note(mut self, note: String) -> Self {
-        self.note = Some(note);
+        self.note = Some(note).filter(|note| !note.is_empty());
         self
     }
 }

@@ -72,12 +72,7 @@ impl Transcript {
             self.fetch(context)?;
         }
         let cannot = |error| Error::system(format!("cannot read the transcript {}", self.path.display()), error);
-        let file = File::open(&self.path).map_err(cannot)?;
-        // A pipe or a device could keep us waiting for ever.
-        if !file.metadata().map_err(cannot)?.is_file() {
-            return Err(cannot(std::io::Error::other("it is not a regular file")));
-        }
-        Ok(file)
+        open_regular(&self.path).map_err(cannot)
     }
 
     /// Whether the agent keeps it in the file itself.
@@ -208,11 +203,16 @@ fn file_of_key(adapter: &mut dyn Adapter, context: &Context, key: &str) -> Resul
     Ok(pattern::first(&patterns).unwrap_or(literal))
 }
 
-fn companion(path: &str) -> Option<Companion> {
-    let file = File::open(path).ok()?;
-    if !file.metadata().ok()?.is_file() {
-        return None;
+/// Opens a file, and nothing else: a pipe or a device could keep us waiting for ever, a pipe already when it is opened.
+fn open_regular(path: &Path) -> std::io::Result<File> {
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(std::io::Error::other("it is not a regular file"));
     }
+    File::open(path)
+}
+
+fn companion(path: &str) -> Option<Companion> {
+    let file = open_regular(Path::new(path)).ok()?;
     let mut data = vec![];
     file.take(COMPANION_LIMIT).read_to_end(&mut data).ok()?;
     Some(Companion {

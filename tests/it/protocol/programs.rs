@@ -161,3 +161,21 @@ fn a_transcript_that_goes_on_growing_is_not_waited_for_longer_than_a_few_seconds
     assert_eq!(prepared.code == Some(0), claims, "{}", prepared.log());
     assert!(took < Duration::from_secs(6), "{took:?}");
 }
+
+#[test]
+fn a_half_written_document_is_given_the_time_to_become_whole() {
+    let place = Place::new();
+    let whole = r#"{"messages":[{"role":"user","content":"hi"}]}"#;
+    let path = place.file("t.json", &whole[..20]);
+    let later = path.clone();
+    let writer = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(500));
+        fs::write(&later, whole).unwrap();
+    });
+    let prepared = place.plugin("cline", &["prepare-transcript", "--session-ref", &path], b"");
+    writer.join().unwrap();
+    assert_eq!(prepared.code, Some(0), "{}", prepared.log());
+
+    fs::write(&path, &whole[..20]).unwrap();
+    assert_refused(&place.plugin("cline", &["prepare-transcript", "--session-ref", &path], b""));
+}

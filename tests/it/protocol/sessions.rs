@@ -84,6 +84,20 @@ fn a_session_file_holds_the_id_and_stays_in_its_directory() {
 }
 
 #[test]
+fn a_document_that_cannot_be_understood_is_read_back_byte_for_byte_too() {
+    let place = Place::new();
+    let mut session = session(&place, "", STANDARD.encode(b"{\"messages\": [{").into());
+    session["agent_name"] = "cline".into();
+    let answer = place.plugin("cline", &["write-session"], session.to_string().as_bytes());
+    assert_eq!(answer.code, Some(0), "{}", answer.log());
+    let input =
+        json!({ "hook_type": "Stop", "session_id": "s1", "session_ref": "", "timestamp": "2026-01-02T03:04:05Z" });
+    let came = json(&place.plugin("cline", &["read-session"], input.to_string().as_bytes()));
+    assert_eq!(came["native_data"], session["native_data"]);
+    assert_eq!(came["modified_files"], json!([]));
+}
+
+#[test]
 fn what_was_written_is_read_back_byte_for_byte() {
     let place = Place::new();
     let path = format!("{}/s1.jsonl", session_dir(&place));

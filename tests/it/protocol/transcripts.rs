@@ -291,3 +291,31 @@ fn a_compact_transcript_is_one_message_a_line() {
         "Renamed greet to welcome in src/greet.ts and updated README.md."
     );
 }
+
+#[test]
+fn a_pipe_in_the_place_of_a_transcript_is_not_waited_for() {
+    let place = Place::new();
+    let pipe = place.path("pipe.jsonl");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    let pipe = pipe.to_str().unwrap();
+    let begin = std::time::Instant::now();
+    assert_refused(&place.plugin(AGENT, &["get-transcript-position", "--path", pipe], b""));
+    assert_refused(&place.plugin(AGENT, &["read-transcript", "--session-ref", pipe], b""));
+    assert!(begin.elapsed() < std::time::Duration::from_secs(5));
+}
+
+#[test]
+fn numbers_that_no_signed_one_can_hold_are_cut_to_the_largest() {
+    let row = json!({
+        "type": "assistant", "uuid": "u1", "sessionId": "s1", "requestId": "r1", "timestamp": "2026-01-02T03:04:05Z",
+        "message": {
+            "id": "m1", "role": "assistant", "model": "m", "content": [{ "type": "text", "text": "x" }],
+            "usage": { "input_tokens": u64::MAX, "output_tokens": 1 },
+        },
+    });
+    let place = Place::new();
+    let text = format!("{row}\n");
+    let answer = json(&place.plugin(AGENT, &["calculate-tokens", "--offset", "0"], text.as_bytes()));
+    assert_eq!(answer["input_tokens"], i64::MAX);
+}

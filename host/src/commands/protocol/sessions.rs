@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::Call;
 use crate::commands::Output;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::input::{Payload, SESSION_LIMIT, Stdin};
 use crate::model::{Context, Wanted};
 use crate::session::chunk::Chunks;
@@ -222,7 +222,7 @@ fn session_facts(call: &mut Call, found: &Transcript, file: &File, context: &Con
     match read {
         // A session whose transcript cannot be understood is still handed over byte for byte.
         Ok(_) => Ok((collector.finish(), size)),
-        Err(error) if error.kind() == crate::error::ErrorKind::Unsupported => Ok((Facts::default(), size)),
+        Err(error) if matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::Input) => Ok((Facts::default(), size)),
         Err(error) => Err(error),
     }
 }

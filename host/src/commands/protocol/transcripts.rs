@@ -12,7 +12,7 @@ use super::Call;
 use super::sessions::RefArgs;
 use crate::adapter::ReadingStart;
 use crate::commands::Output;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::input::Stdin;
 use crate::model::{Context, Item, Wanted};
 use crate::session::TokenTotals;
@@ -208,14 +208,15 @@ fn collect(
     Ok((collector.finish(), position))
 }
 
-/// Token sums as the protocol writes them.
+/// Token sums as the protocol writes them. Callers read signed numbers; a larger one would cost them the whole answer.
 pub(super) fn usage(main: TokenTotals, subagents: Option<TokenTotals>) -> TokenUsage {
+    let signed = |number: u64| number.min(i64::MAX.unsigned_abs());
     TokenUsage {
-        input_tokens: main.input,
-        cache_creation_tokens: main.cache_creation,
-        cache_read_tokens: main.cache_read,
-        output_tokens: main.output,
-        api_call_count: main.calls,
+        input_tokens: signed(main.input),
+        cache_creation_tokens: signed(main.cache_creation),
+        cache_read_tokens: signed(main.cache_read),
+        output_tokens: signed(main.output),
+        api_call_count: signed(main.calls),
         subagent_tokens: subagents.map(|subagents| Box::new(usage(subagents, None))),
     }
 }
@@ -234,24 +235,32 @@ fn by_path(call: &mut Call, path: &str, context: &Context) -> Result<Transcript>
 }
 
 /// Waits until the transcript stands still, at once when its last turn has ended. Time is short, so a transcript that
-/// goes on growing is no failure.
+/// goes on growing is no failure. One that cannot be understood may be half written: it is given the time to become
+/// whole.
 fn wait_for(call: &mut Call, found: &Transcript, context: &Context) -> Result<()> {
     let deadline = Instant::now() + PREPARE_LIMIT;
     let mut seen = None;
     let mut since = Instant::now();
+    let mut torn = None;
     loop {
         let state = state(&found.path);
         if state != seen {
             seen = state;
             since = Instant::now();
-            if state.is_some() && read_facts(call, found, 0, Wanted::default(), context)?.0.turn_ended {
-                return Ok(());
+            torn = None;
+            if state.is_some() {
+                match read_facts(call, found, 0, Wanted::default(), context) {
+                    Ok((facts, _)) if facts.turn_ended => return Ok(()),
+                    Ok(_) => {}
+                    Err(error) if error.kind() == ErrorKind::Input => torn = Some(error),
+                    Err(error) => return Err(error),
+                }
             }
         }
-        let is_still = seen.is_some() && since.elapsed() >= STILL;
+        let is_still = seen.is_some() && torn.is_none() && since.elapsed() >= STILL;
         if is_still || Instant::now() >= deadline {
             // Says why, when there is no file.
-            return found.open(context).map(|_: File| ());
+            return torn.map_or_else(|| found.open(context).map(|_: File| ()), Err);
         }
         std::thread::sleep(Duration::from_millis(50));
     }
