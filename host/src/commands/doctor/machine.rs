@@ -304,6 +304,7 @@ mod tests {
         fs::create_dir(&inner).unwrap();
         fs::write(inner.join("s.jsonl"), "x").unwrap();
         let set = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        set(folder.path(), 0o700);
         set(&inner, 0o755);
         set(&inner.join("s.jsonl"), 0o644);
         let found = rights("journal", folder.path(), false).unwrap();
