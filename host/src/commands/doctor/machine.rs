@@ -153,7 +153,7 @@ fn writable() -> Finding {
     let written = paths::data_dir()
         .ok_or_else(|| std::io::Error::other("there is no home directory"))
         .and_then(|data| {
-            store::make_directory(&data).map_err(std::io::Error::from)?;
+            store::make_directory(&data)?;
             let scratch = tempfile::Builder::new().prefix(".doctor-").tempdir_in(&data)?;
             Journal::at(scratch.path()).append(&mut Record::default())
         });
