@@ -1,10 +1,10 @@
-//! From an [`Adapter`] to the exports of a component.
+//! From an [`crate::Adapter`] to the exports of a component.
 
 use std::cell::RefCell;
 
 use crate::Manifest;
 
-/// Makes a component's exports of an [`Adapter`].
+/// Makes a component's exports of an [`crate::Adapter`].
 ///
 /// Also puts the adapter's name, aliases and wanted environment variables into the custom section `hookhost:adapter`,
 /// one `key=value` a line, so that a host knows them without running anything.
@@ -89,7 +89,7 @@ const fn copy(out: &mut [u8], mut at: usize, bytes: &[u8]) -> usize {
     at
 }
 
-/// The glue between wit-bindgen's traits and [`Adapter`].
+/// The glue between wit-bindgen's traits and [`crate::Adapter`].
 pub mod component {
     use super::*;
     use crate::bindings::exports::hookhost::adapter::{hooks, identity, registration, sessions, transcripts};
