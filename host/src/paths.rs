@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use directories::{BaseDirs, ProjectDirs};
+use directories::ProjectDirs;
 
 /// Puts all of our directories below one: `<it>/data`, `<it>/config`, `<it>/cache`.
 pub const HOME_VARIABLE: &str = "HOOKHOST_HOME";
@@ -29,7 +29,8 @@ pub fn cache_dir() -> Option<PathBuf> {
 /// The user's home directory.
 #[must_use]
 pub fn user_home() -> Option<PathBuf> {
-    Some(BaseDirs::new()?.home_dir().to_owned())
+    // As `directories` finds it, without looking for all the other directories.
+    std::env::home_dir().filter(|home| !home.as_os_str().is_empty())
 }
 
 /// The file of a program, when PATH names one by an absolute directory. What stands in relative directories, so in the

@@ -138,11 +138,16 @@ fn fill<'p>(
     record.failure = outcome.failure;
     if let Ok(payload) = payload {
         let facts = PayloadFacts::of(payload.value());
-        record.agent_version = facts.agent_version;
+        record.agent_version = facts.agent_version.clone();
         let named = record.events.first().map(|event| event.session_id.clone());
-        record.session_id = named.or(facts.session_id);
+        record.session_id = named.or(facts.session_id.clone());
         if payload.arrived() != Arrived::TooMuch {
-            record.payload = record::Payload::of(payload.raw());
+            // Of what is an object that much is known; what stands around it may be more than white space.
+            let is_json = |value: &str| facts.is_object && value.len() == payload.value().len();
+            record.payload = match facts.is_object {
+                true => record::Payload::judged(payload.raw(), is_json),
+                false => record::Payload::of(payload.raw()),
+            };
         }
     }
     hide(record, config);

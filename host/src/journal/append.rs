@@ -14,8 +14,8 @@ use crate::session::store;
 /// ever, and agents give their hooks no more than some seconds.
 const PATIENCE: Duration = Duration::from_secs(4);
 
-/// The first step back from the end of the file.
-const FIRST_REACH: u64 = 16 << 10;
+/// The first step back from the end of the file: the last record or two, which as a rule decide.
+const FIRST_REACH: u64 = 4 << 10;
 
 /// How far back is looked, but for one record that is larger than this.
 const REACH: u64 = 64 << 10;
@@ -28,6 +28,8 @@ const UTMOST_REACH: u64 = 128 << 20;
 pub(crate) struct Locked {
     file: File,
     length: u64,
+    /// The last byte, once somebody has seen it.
+    last: Option<u8>,
 }
 
 impl Locked {
@@ -69,8 +71,11 @@ impl Locked {
             }
             // Whoever rewrote or removed the file while we waited has left us with one that nobody will read.
             if is_still_at(path, &metadata) {
-                let length = metadata.len();
-                return Ok(Self { file, length });
+                return Ok(Self {
+                    file,
+                    length: metadata.len(),
+                    last: None,
+                });
             }
         }
     }
@@ -86,9 +91,16 @@ impl Locked {
         slices.push(IoSlice::new(closing));
         slices.extend(parts.iter().map(|part| IoSlice::new(part)));
         slices.push(IoSlice::new(b"\n"));
+        let size: usize = slices.iter().map(|slice| slice.len()).sum();
         let written = write_all(&mut self.file, &mut slices);
-        if written.is_err() {
-            let _ = self.file.set_len(self.length);
+        match written {
+            Ok(()) => {
+                self.length += size as u64;
+                self.last = Some(b'\n');
+            }
+            Err(_) => {
+                let _ = self.file.set_len(self.length);
+            }
         }
         written
     }
@@ -99,17 +111,21 @@ impl Locked {
     /// # Errors
     /// The file cannot be read.
     pub(crate) fn newest_first(&mut self, look: impl FnMut(&[u8]) -> ControlFlow<()>) -> io::Result<()> {
-        newest_first(&mut self.file, self.length, look)
+        self.last = newest_first(&mut self.file, self.length, look)?;
+        Ok(())
     }
 
     fn is_torn(&mut self) -> io::Result<bool> {
-        let Some(last) = self.length.checked_sub(1) else {
+        let Some(end) = self.length.checked_sub(1) else {
             return Ok(false);
         };
-        let mut byte = [b'\n'];
-        self.file.seek(SeekFrom::Start(last))?;
-        let read = (&self.file).read(&mut byte)?;
-        Ok(read == 1 && byte != [b'\n'])
+        if self.last.is_none() {
+            let mut byte = [b'\n'];
+            self.file.seek(SeekFrom::Start(end))?;
+            (&self.file).read_exact(&mut byte)?;
+            self.last = byte.first().copied();
+        }
+        Ok(self.last != Some(b'\n'))
     }
 }
 
@@ -120,12 +136,18 @@ impl Locked {
 pub(crate) fn look_back(path: &Path, look: impl FnMut(&[u8]) -> ControlFlow<()>) -> io::Result<()> {
     let mut file = File::open(path)?;
     let length = file.metadata()?.len();
-    newest_first(&mut file, length, look)
+    newest_first(&mut file, length, look)?;
+    Ok(())
 }
 
-fn newest_first(file: &mut File, length: u64, mut look: impl FnMut(&[u8]) -> ControlFlow<()>) -> io::Result<()> {
+/// Gives the last byte of the file.
+fn newest_first(
+    file: &mut File,
+    length: u64,
+    mut look: impl FnMut(&[u8]) -> ControlFlow<()>,
+) -> io::Result<Option<u8>> {
     if length == 0 {
-        return Ok(());
+        return Ok(None);
     }
     let mut tail: Vec<u8> = vec![];
     // What lies behind this offset has been looked at.
@@ -145,13 +167,13 @@ fn newest_first(file: &mut File, length: u64, mut look: impl FnMut(&[u8]) -> Con
             };
             let line = body.get(begin..).unwrap_or_default();
             if look(line).is_break() || begin == 0 {
-                return Ok(());
+                return Ok(tail.last().copied());
             }
             region = region.get(..begin).unwrap_or_default();
             seen_from = start + begin as u64;
         }
         if reach >= UTMOST_REACH || (reach >= REACH && seen_from < length) {
-            return Ok(());
+            return Ok(tail.last().copied());
         }
         reach *= 4;
     }
@@ -308,7 +330,7 @@ mod tests {
     fn every_line_is_seen_once_wherever_the_steps_back_end() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.jsonl");
-        for length in [15_000_usize, 16_383, 16_384, 16_385, 40_000] {
+        for length in [3_000_usize, 4_095, 4_096, 4_097, 15_000, 16_383, 16_384, 16_385, 40_000] {
             let all = [
                 "first".to_owned(),
                 "m".repeat(length),

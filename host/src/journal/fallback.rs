@@ -12,7 +12,7 @@ use super::record::{Failure, Record};
 /// When the file is larger it is begun anew: it is looked at for the newest lines.
 const LIMIT: u64 = 1 << 20;
 
-/// A hook call that the journal doesn't know of.
+/// A hook call that the journal doesn't know of. A record with a failure can be read as one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Fallback {
     /// When the hook was called.

@@ -133,10 +133,15 @@ impl<'a> Payload<'a> {
     /// The bytes as they came, kept as JSON where that is possible.
     #[must_use]
     pub fn of(raw: &'a [u8]) -> Self {
+        Self::judged(raw, |value| serde_json::from_str::<&RawValue>(value).is_ok())
+    }
+
+    /// As [`Self::of`], for bytes of which somebody else knows whether the value in them is JSON.
+    pub(crate) fn judged(raw: &'a [u8], is_json: impl FnOnce(&str) -> bool) -> Self {
         if raw.is_empty() {
             return Self::Absent;
         }
-        as_json(raw).unwrap_or(Self::Bytes(Cow::Borrowed(raw)))
+        as_json(raw, is_json).unwrap_or(Self::Bytes(Cow::Borrowed(raw)))
     }
 
     /// The bytes as they came.
@@ -168,7 +173,7 @@ impl<'a> Payload<'a> {
     }
 }
 
-fn as_json(raw: &[u8]) -> Option<Payload<'_>> {
+fn as_json(raw: &[u8], is_json: impl FnOnce(&str) -> bool) -> Option<Payload<'_>> {
     let text = std::str::from_utf8(raw).ok()?;
     let is_space = |letter: char| matches!(letter, ' ' | '\t' | '\r' | '\n');
     let value = text.trim_start_matches(|letter| letter == '\u{feff}' || is_space(letter));
@@ -178,7 +183,7 @@ fn as_json(raw: &[u8]) -> Option<Payload<'_>> {
     if value.bytes().any(|byte| byte == b'\n' || byte == b'\r') {
         return None;
     }
-    serde_json::from_str::<&RawValue>(value).ok()?;
+    is_json(value).then_some(())?;
     Some(Payload::Json {
         before: Cow::Borrowed(before),
         value: Cow::Borrowed(value),

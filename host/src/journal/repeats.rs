@@ -32,18 +32,14 @@ pub(crate) fn separate(record: &mut Record<'_>, file: &mut Locked) -> io::Result
     let at = milliseconds(&record.time);
     let mut searches: Vec<Search<'_>> = record.events.iter().map(|event| Search::new(event, at)).collect();
     file.newest_first(|line| {
-        let Ok(earlier) = serde_json::from_slice::<EarlierRecord<'_>>(line) else {
-            return ControlFlow::Continue(());
-        };
-        if earlier.events.is_empty() {
-            return ControlFlow::Continue(());
-        }
-        let then = milliseconds(&earlier.time);
-        for search in &mut searches {
-            for event in earlier.events.iter().rev() {
-                search.look(event, then);
+        with_events(line, |earlier| {
+            let then = milliseconds(&earlier.time);
+            for search in &mut searches {
+                for event in earlier.events.iter().rev() {
+                    search.look(event, then);
+                }
             }
-        }
+        });
         if searches.iter().all(Search::is_decided) {
             ControlFlow::Break(())
         } else {
@@ -59,16 +55,42 @@ pub(crate) fn separate(record: &mut Record<'_>, file: &mut Locked) -> io::Result
 
 /// The kinds of the events in a line of the journal.
 pub(crate) fn kinds(line: &[u8]) -> Vec<EventKind> {
-    serde_json::from_slice::<EarlierRecord<'_>>(line).map_or_else(
-        |_| vec![],
-        |record| {
-            record
-                .events
-                .iter()
-                .filter_map(|event| EventKind::from_number(event.number))
-                .collect()
-        },
-    )
+    let kinds = |record: EarlierRecord<'_>| {
+        let numbers = record.events.iter().map(|event| event.number);
+        numbers.filter_map(EventKind::from_number).collect()
+    };
+    with_events(line, kinds).unwrap_or_default()
+}
+
+/// Reads a line that has events.
+///
+/// A hook looks at many lines while other hooks wait, and most have a long payload or no events, so this goes by how
+/// records are written. Nothing of what is looked for can stand in a text: quotes have backslashes there.
+fn with_events<T>(line: &[u8], then: impl FnOnce(EarlierRecord<'_>) -> T) -> Option<T> {
+    let events = find(line, b'[', |before, _| before.ends_with(b"\"events\":"))?;
+    if line.get(events + 1) == Some(&b']') {
+        return None;
+    }
+    let end = find(line, b',', |_, from| from.starts_with(b",\"payload"));
+    let head = end.and_then(|end| line.get(..end)).map(|head| [head, b"}"].concat());
+    if let Some(record) = head.as_deref().and_then(|head| serde_json::from_slice(head).ok()) {
+        return Some(then(record));
+    }
+    // A tool's input can have a member of that name.
+    serde_json::from_slice(line).ok().map(then)
+}
+
+/// The first place of a byte at which what stands before it, and what begins with it, is right.
+fn find(line: &[u8], byte: u8, is_right: impl Fn(&[u8], &[u8]) -> bool) -> Option<usize> {
+    let mut from = 0;
+    loop {
+        let at = from + line.get(from..)?.iter().position(|&other| other == byte)?;
+        let (before, behind) = line.split_at_checked(at)?;
+        if is_right(before, behind) {
+            return Some(at);
+        }
+        from = at + 1;
+    }
 }
 
 /// What of a record matters here.
@@ -247,4 +269,45 @@ fn call_id<'a>(tool_use_id: Option<&'a str>, subagent_id: Option<&str>) -> Optio
 fn is_text(raw: Option<&RawValue>, text: Option<&str>) -> bool {
     let said = raw.and_then(|raw| serde_json::from_str::<Cow<'_, str>>(raw.get()).ok());
     said.as_deref() == text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(line: &str) -> Option<Vec<u64>> {
+        with_events(line.as_bytes(), |record| {
+            record.events.iter().map(|event| event.number).collect()
+        })
+    }
+
+    #[test]
+    fn events_are_found_whatever_stands_around_them() {
+        for (line, expected) in [
+            (
+                r#"{"time":"t","events":[{"type":3,"session_id":"s"}],"payload":{"events":[]}}"#,
+                Some(vec![3]),
+            ),
+            (
+                r#"{"time":"t","events":[],"payload":{"events":[{"type":3,"session_id":"s"}]}}"#,
+                None,
+            ),
+            (
+                r#"{"time":"t","cwd":"/a[1]/\"events\":[]","events":[{"type":1,"session_id":"s"}]}"#,
+                Some(vec![1]),
+            ),
+            (
+                r#"{"time":"t","events":[{"type":6,"session_id":"s","tool_input":{"a":1,"payload":{}}}],"payload":{}}"#,
+                Some(vec![6]),
+            ),
+            (
+                r#"{"time":"t","events":[{"type":2,"session_id":"s","prompt":"a,\"payload\":b"}],"payload_base64":"eA=="}"#,
+                Some(vec![2]),
+            ),
+            (r#"{"time":"t","events":[{"type":3,"session_id":"s"}],"payl"#, None),
+            ("", None),
+        ] {
+            assert_eq!(numbers(line), expected, "{line}");
+        }
+    }
 }

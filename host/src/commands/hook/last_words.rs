@@ -64,7 +64,7 @@ mod signals {
     use std::sync::atomic::Ordering;
 
     use super::{CALL, IS_DONE};
-    use crate::journal::{Failure, Fallback, Journal, Record, fallback_file};
+    use crate::journal::{Failure, Journal, Record, fallback_file};
 
     /// What ends a process from outside and by its own fault, but for SIGKILL and SIGSTOP, which nobody can catch.
     const SIGNALS: [libc::c_int; 14] = [
@@ -84,37 +84,31 @@ mod signals {
         libc::SIGXCPU,
     ];
 
-    /// Files and the lines to append to them; the first that can be written counts.
-    pub(super) struct Words([Option<(CString, Vec<u8>)>; 2]);
+    /// Files, of which the first that can be written counts, and the line to append.
+    pub(super) struct Words {
+        files: [Option<CString>; 2],
+        line: Vec<u8>,
+    }
 
     impl Words {
         /// In the journal's file for records without a session, else in the temp folder.
-        pub(super) fn of(record: &Record<'_>, journal: Option<&Journal>) -> Self {
-            let mut record = Record {
-                id: record.id.clone(),
-                time: record.time.clone(),
-                agent: record.agent.clone(),
-                hook: record.hook.clone(),
-                cwd: record.cwd.clone(),
-                repo_root: record.repo_root.clone(),
-                ..Record::default()
-            };
-            record.failure = Some(Failure::new(
-                "killed",
-                "the hook was ended by a signal before it was recorded",
-            ));
+        pub(super) fn of(record: &Record<'static>, journal: Option<&Journal>) -> Self {
             let path = |path: &Path| CString::new(path.as_os_str().as_bytes()).ok();
-            // The lines before may be torn, and there is no looking.
-            let line = |json: &[u8]| [b"\n", json, b"\n"].concat();
-            let in_journal = journal.and_then(|journal| {
-                let file = journal.session_file(&record.agent, None);
-                Some((path(&file)?, line(&record.line().concat())))
-            });
-            let in_temp = path(&fallback_file()).map(|file| {
-                let fallback = Fallback::of(&record, &std::io::Error::other("no time for it"));
-                (file, line(&serde_json::to_vec(&fallback).unwrap_or_default()))
-            });
-            Self([in_journal, in_temp])
+            let record = Record {
+                failure: Some(Failure::new(
+                    "killed",
+                    "the hook was ended by a signal before it was recorded",
+                )),
+                ..record.clone()
+            };
+            Self {
+                files: [
+                    journal.and_then(|journal| path(&journal.session_file(&record.agent, None))),
+                    path(&fallback_file()),
+                ],
+                // The line before may be torn, and there is no looking.
+                line: [b"\n", record.line().concat().as_slice(), b"\n"].concat(),
+            }
         }
     }
 
@@ -136,7 +130,8 @@ mod signals {
 
     extern "C" fn on_signal(_: libc::c_int) {
         if let (false, Some(call)) = (IS_DONE.swap(true, Ordering::SeqCst), CALL.get()) {
-            for (path, line) in call.words.0.iter().flatten() {
+            let line = &call.words.line;
+            for path in call.words.files.iter().flatten() {
                 // SAFETY: the path ends with a zero byte and the line is as long as its length says; both live as long
                 // as the process.
                 let written = unsafe {

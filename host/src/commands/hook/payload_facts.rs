@@ -31,6 +31,8 @@ pub(super) struct PayloadFacts {
     /// So that what an adapter has nothing to say of, or fails at, is found with the rest of its session.
     pub(super) session_id: Option<String>,
     pub(super) agent_version: Option<String>,
+    /// The value is a whole JSON object, as far as it is UTF-8.
+    pub(super) is_object: bool,
     rank: usize,
 }
 
@@ -38,7 +40,9 @@ impl PayloadFacts {
     /// What is in a payload. One that breaks off is read up to there.
     pub(super) fn of(value: &[u8]) -> Self {
         let mut facts = Self::default();
-        let _ = serde_json::Deserializer::from_slice(value).deserialize_map(&mut facts);
+        let mut json = serde_json::Deserializer::from_slice(value);
+        let read = json.deserialize_map(&mut facts);
+        facts.is_object = read.and_then(|()| json.end()).is_ok();
         facts
     }
 
@@ -131,6 +135,23 @@ mod tests {
             "{\"session_id\":",
         ] {
             assert_eq!(id(payload), None, "{payload}");
+        }
+    }
+
+    #[test]
+    fn only_a_whole_object_is_one() {
+        let is_object = |payload: &str| PayloadFacts::of(payload.as_bytes()).is_object;
+        assert!(is_object(r#"{"a":[1,{}],"session_id":"s"} "#));
+        for payload in [
+            "[]",
+            r#"{"a":"#,
+            r#"{"a":1}{"#,
+            r#"{"a":1,}"#,
+            r#"{"a":"\x"}"#,
+            "{\"a\":\"\u{1}\"}",
+            "",
+        ] {
+            assert!(!is_object(payload), "{payload}");
         }
     }
 
