@@ -80,6 +80,25 @@ fn a_stream_is_recorded_and_its_records_can_be_replayed() {
 }
 
 #[test]
+fn a_recording_tells_more_when_the_list_comes_before_its_lines() {
+    let home = tempfile::tempdir().unwrap();
+    let lines = fs::read_to_string(stream("hh", "recorded-1.0.0/transcript.jsonl")).unwrap();
+    let list = fs::read_to_string(root().join("tests/fixtures/hh/payloads/event--recorded-list.json")).unwrap();
+    let both = home.path().join("both.jsonl");
+    fs::write(&both, list + &lines).unwrap();
+    let given = |file: &Path| run(home.path(), &["hh", "--no-record", file.to_str().unwrap()]).0;
+    assert_eq!(given(&both), [1, 2, 3, 2, 6, 7, 3, 5]);
+    assert_eq!(
+        given(&stream("hh", "recorded-export-1.0.0/transcript.json")),
+        [1, 2, 3, 2, 6, 7, 3, 5]
+    );
+    assert_eq!(
+        given(&stream("hh", "recorded-1.0.0/transcript.jsonl")),
+        [2, 3, 2, 6, 7, 3]
+    );
+}
+
+#[test]
 fn a_stream_that_is_cut_off_is_kept_and_said() {
     let home = tempfile::tempdir().unwrap();
     let whole = fs::read(stream("hh", "session/transcript.jsonl")).unwrap();

@@ -147,7 +147,15 @@ impl DocumentReader for Recording {
         for (index, object) in (0_u64..).zip(&objects) {
             self.object(index.saturating_sub(sessions), object, out);
         }
-        objects.len() as u64 - sessions
+        let positions = objects.len() as u64 - sessions;
+        // The recorder has no line for the end; what has one is all there.
+        if objects
+            .iter()
+            .any(|object| is_session(object) && object.has("ended_at"))
+        {
+            out.push(Entry::new(positions.saturating_sub(1), Item::TurnEnd));
+        }
+        positions
     }
 }
 
