@@ -204,7 +204,11 @@ impl<'m, 'a> Reading<'m, 'a> {
                     "a message without a role and without parts".to_owned(),
                 ));
             }
-            _ => self.add(Item::Note),
+            _ => {}
+        }
+        if self.out.is_empty() {
+            // What the user takes back is named by its first message, whatever the caller wants of it.
+            self.add(Item::Note);
         }
     }
 
@@ -280,9 +284,6 @@ impl<'m, 'a> Reading<'m, 'a> {
         if !is_summary && self.ends_the_turn() {
             let times = message.info.object("time").unwrap_or_default();
             self.add_at(times.get("completed").and_then(time::of), Item::TurnEnd);
-        }
-        if self.out.is_empty() {
-            self.add(Item::Note);
         }
     }
 
