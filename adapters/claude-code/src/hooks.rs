@@ -10,7 +10,7 @@ const MESSAGE_CHARS: usize = 1600;
 
 const IS_AGENT_TOOL: When = When::Is("tool_name", &["Agent", "Task"]);
 /// Set in hooks that fire inside a subagent. A main agent that runs as `--agent x` has an `agent_type` only.
-const IN_SUBAGENT: When = When::Has("agent_id");
+const IN_SUBAGENT: &[When] = &[When::Has("agent_id"), When::Not(&When::Is("agent_id", &[""]))];
 const NOT_OUR_PATH: When = When::Not(&When::Below("transcript_path", &[".claude"]));
 
 const MAPPING: Mapping = Mapping {
@@ -51,20 +51,20 @@ const MAPPING: Mapping = Mapping {
             EventKind::SessionStart,
             &[Fill::Model(&["model"]), Fill::Metadata("source", &["source"])],
         ),
-        Rule::nothing("UserPromptSubmit").when(&[IN_SUBAGENT]),
+        Rule::nothing("UserPromptSubmit").when(IN_SUBAGENT),
         Rule::new(
             "UserPromptSubmit",
             EventKind::TurnStart,
             &[Fill::Prompt(&["prompt"]), Fill::Metadata("prompt_id", &["prompt_id"])],
         ),
-        Rule::nothing("Stop").when(&[IN_SUBAGENT]),
+        Rule::nothing("Stop").when(IN_SUBAGENT),
         Rule::new(
             "Stop",
             EventKind::TurnEnd,
             &[Fill::LastMessage(&["last_assistant_message"])],
         ),
         // Comes instead of Stop. Its `last_assistant_message` is the text of the error.
-        Rule::nothing("StopFailure").when(&[IN_SUBAGENT]),
+        Rule::nothing("StopFailure").when(IN_SUBAGENT),
         Rule::new(
             "StopFailure",
             EventKind::TurnEnd,
@@ -118,7 +118,7 @@ const MAPPING: Mapping = Mapping {
                 Fill::Metadata("agent_transcript_path", &["agent_transcript_path"]),
             ],
         )
-        .when(&[IN_SUBAGENT]),
+        .when(IN_SUBAGENT),
     ],
     ..Mapping::CLAUDE_LIKE
 };

@@ -12,7 +12,10 @@ pub(crate) const WRAPPERS: &[Wrapper] = &[Wrapper::Injected("mode_notice"), Wrap
 /// The extension passes no model and says so with this word.
 const NO_MODEL: &str = "unknown";
 
-const OF_SUBAGENT: &[When] = &[When::Has("parent_agent_id")];
+const OF_SUBAGENT: &[When] = &[
+    When::Has("parent_agent_id"),
+    When::Not(&When::Is("parent_agent_id", &[""])),
+];
 const SPAWNS: &[When] = &[When::Is("tool_call.name", &["spawn_agent"])];
 const HAS_SPAWNED: &[When] = &[When::Is("tool_result.name", &["spawn_agent"])];
 const MODEL: Fill = Fill::Model(&["model.slug"]);
