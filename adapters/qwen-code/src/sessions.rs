@@ -28,25 +28,24 @@ pub(crate) fn file(dir: &str, id: &str) -> Vec<Pattern> {
     patterns
 }
 
-/// A folder a session, so every file in it is a subagent's of it. Where the session is not known, only those that the
-/// transcript names are taken out of other folders.
+/// A folder a session, so every file in it is a subagent's of it. Out of other folders only those are taken that the
+/// transcript names.
 pub(crate) fn subagents(session_ref: &str, subagents_dir: Option<&str>) -> Vec<Pattern> {
     let session = paths::file_stem(session_ref);
     let own = |dir: &str, rest: &str| paths::literal(paths::join(dir, rest));
-    match subagents_dir {
-        Some(dir) if session.is_empty() => vec![
-            own(dir, "agent-*.jsonl"),
-            Pattern {
-                linked: true,
-                ..own(dir, "*/agent-*.jsonl")
-            },
-        ],
-        Some(dir) => vec![own(dir, "agent-*.jsonl"), own(dir, &format!("{session}/*.jsonl"))],
-        None => {
-            let project = paths::parent(paths::parent(session_ref));
-            vec![own(project, &format!("subagents/{session}/*.jsonl"))]
-        }
+    let Some(dir) = subagents_dir else {
+        let project = paths::parent(paths::parent(session_ref));
+        return vec![own(project, &format!("subagents/{session}/*.jsonl"))];
+    };
+    let mut patterns = vec![own(dir, "agent-*.jsonl")];
+    if !session.is_empty() {
+        patterns.push(own(dir, &format!("{session}/*.jsonl")));
     }
+    patterns.push(Pattern {
+        linked: true,
+        ..own(dir, "*/agent-*.jsonl")
+    });
+    patterns
 }
 
 #[cfg(test)]
@@ -81,7 +80,7 @@ mod tests {
         );
         assert_eq!(
             shown(subagents("/q/chats/x.jsonl", Some("/s"))),
-            ["/s/agent-*.jsonl", "/s/x/*.jsonl"]
+            ["/s/agent-*.jsonl", "/s/x/*.jsonl", "/s/*/agent-*.jsonl"]
         );
         let unknown = subagents("", Some("/s"));
         assert!(!unknown[0].linked && unknown[1].linked);

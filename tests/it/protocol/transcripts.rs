@@ -235,6 +235,67 @@ fn subagents_are_counted_apart_and_their_files_with_the_others() {
 }
 
 #[test]
+fn a_subagents_transcript_that_cannot_be_read_leaves_the_others_in() {
+    let folder =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/opencode/transcripts/session");
+    let main = std::fs::read(folder.join("transcript.json")).unwrap();
+    let child = std::fs::read_to_string(folder.join("ses_5f2a8d3b1ffeGreetChild002.json")).unwrap();
+    let place = Place::new();
+    let whole = place.file("subs/ses_5f2a8d3b1ffeGreetChild002.json", &child);
+    let total = |dir: &str| {
+        let answer = place.plugin(
+            "opencode",
+            &["calculate-total-tokens", "--offset", "0", "--subagents-dir", dir],
+            &main,
+        );
+        let said = String::from_utf8(answer.err.clone()).unwrap();
+        (json(&answer)["subagent_tokens"].clone(), said)
+    };
+    let dir = place.path("subs");
+    let (tokens, said) = total(dir.to_str().unwrap());
+    assert!(
+        tokens["api_call_count"].as_u64() > Some(0) && said.is_empty(),
+        "{tokens} {said}"
+    );
+    // Beside it another one that is named after the same subagent and half written.
+    let torn = place.file("subs/a-ses_5f2a8d3b1ffeGreetChild002.json", &child[..child.len() / 2]);
+    let (again, said) = total(dir.to_str().unwrap());
+    assert_eq!(again, tokens);
+    assert!(said.contains(&torn), "{said}");
+    std::fs::remove_file(whole).unwrap();
+    assert!(total(dir.to_str().unwrap()).0.is_null());
+    for elsewhere in ["", "none", "../none", "./a/../../b"] {
+        let (tokens, said) = total(elsewhere);
+        assert!(tokens.is_null() && said.is_empty(), "{elsewhere}: {tokens} {said}");
+    }
+    // Relative to the working directory, which is the repository.
+    place.file("repo/subs/ses_5f2a8d3b1ffeGreetChild002.json", &child);
+    assert_eq!(total("subs").0, tokens);
+    assert_eq!(total("../repo/subs").0, tokens);
+}
+
+#[test]
+fn subagents_in_a_folder_named_after_their_session_are_found() {
+    let folder =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/qwen-code/transcripts/session");
+    let main = std::fs::read(folder.join("transcript.jsonl")).unwrap();
+    let place = Place::new();
+    let total = |dir: &std::path::Path| {
+        let arguments = [
+            "calculate-total-tokens",
+            "--offset",
+            "0",
+            "--subagents-dir",
+            dir.to_str().unwrap(),
+        ];
+        json(&place.plugin("qwen-code", &arguments, &main))["subagent_tokens"].clone()
+    };
+    let own = total(&folder.join("subagents/7e1d4c90-2a6b-4f35-b8d7-c3e0915fa624"));
+    assert!(own["api_call_count"].as_u64() > Some(0), "{own}");
+    assert_eq!(total(&folder.join("subagents")), own);
+}
+
+#[test]
 fn a_compact_transcript_is_one_message_a_line() {
     use base64::Engine;
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -11,7 +11,7 @@ use super::Call;
 use crate::commands::Output;
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::{Payload, SESSION_LIMIT, Stdin};
-use crate::model::{Context, Wanted};
+use crate::model::{Context, Pattern, Wanted};
 use crate::session::chunk::Chunks;
 use crate::session::facts::{Collector, Facts};
 use crate::session::transcript::{self, Transcript};
@@ -77,7 +77,8 @@ pub(super) fn dir(call: &mut Call, args: &DirArgs) -> Result<Output> {
 
 pub(super) fn file(call: &mut Call, args: &FileArgs) -> Result<Output> {
     let context = call.context()?;
-    let file = session_file(call, &absolute(&args.session_dir)?, &args.session_id, &context)?;
+    let patterns = patterns_in(call, &absolute(&args.session_dir)?, &args.session_id, &context)?;
+    let file = named(pattern::first(&patterns))?;
     Output::json(&json!({ "session_file": file }))
 }
 
@@ -135,7 +136,7 @@ pub(super) fn write(call: &mut Call) -> Result<Output> {
     };
     let found = match &session.session_ref {
         Some(session_ref) => call.transcript(session_ref, &context)?,
-        None => transcript_of(call, session.session_id.as_deref(), &context)?,
+        None => writable_transcript_of(call, session.session_id.as_deref(), &context)?,
     };
     let target = match repo_path {
         Some(repo_path) => {
@@ -181,6 +182,24 @@ pub(super) fn reassemble() -> Result<Output> {
 
 /// The transcript of a session that is known by its id only.
 fn transcript_of(call: &mut Call, id: Option<&str>, context: &Context) -> Result<Transcript> {
+    let patterns = patterns_of(call, id, context)?;
+    let file = named(pattern::first(&patterns))?;
+    call.transcript(&file, context)
+}
+
+/// The transcript to write for a session that is known by its id only. What the agent has packed away is not written
+/// to: the session gets the file that it would have if it were new.
+fn writable_transcript_of(call: &mut Call, id: Option<&str>, context: &Context) -> Result<Transcript> {
+    let found = transcript_of(call, id, context)?;
+    if found.is_file() {
+        return Ok(found);
+    }
+    let literal = patterns_of(call, id, context)?.pop();
+    let file = named(literal.map(|pattern| pattern.path.into()))?;
+    call.transcript(&file, context)
+}
+
+fn patterns_of(call: &mut Call, id: Option<&str>, context: &Context) -> Result<Vec<Pattern>> {
     let id = id.ok_or_else(|| Error::input("neither a session_ref nor a session_id is given"))?;
     let repo = context
         .repo_root
@@ -188,15 +207,16 @@ fn transcript_of(call: &mut Call, id: Option<&str>, context: &Context) -> Result
         .or(context.cwd.as_deref())
         .unwrap_or_default();
     let dir = call.adapter.session_dir(repo, context)?;
-    let file = session_file(call, &dir, id, context)?;
-    call.transcript(&file, context)
+    patterns_in(call, &dir, id, context)
 }
 
-fn session_file(call: &mut Call, dir: &str, id: &str, context: &Context) -> Result<String> {
+fn patterns_in(call: &mut Call, dir: &str, id: &str, context: &Context) -> Result<Vec<Pattern>> {
     refs::check_id(id)?;
-    let patterns = call.adapter.session_file(dir, id, context)?;
-    let file =
-        pattern::first(&patterns).ok_or_else(|| Error::unsupported("the agent keeps no file for the session"))?;
+    Ok(call.adapter.session_file(dir, id, context)?)
+}
+
+fn named(file: Option<PathBuf>) -> Result<String> {
+    let file = file.ok_or_else(|| Error::unsupported("the agent keeps no file for the session"))?;
     Ok(file.to_string_lossy().into_owned())
 }
 
@@ -204,6 +224,8 @@ fn session_file(call: &mut Call, dir: &str, id: &str, context: &Context) -> Resu
 fn session_facts(call: &mut Call, found: &Transcript, file: &File, context: &Context) -> Result<(Facts, u64)> {
     let wanted = Wanted {
         files: true,
+        // A session without a head began with its first prompt.
+        prompts: true,
         ..Wanted::default()
     };
     let size = file

@@ -11,9 +11,11 @@ use super::transcripts::{OffsetArgs, read_facts, read_stdin, usage};
 use crate::commands::Output;
 use crate::error::Result;
 use crate::model::{Context, Wanted};
+use crate::output;
 use crate::session::TokenTotals;
 use crate::session::facts::{Facts, SubagentLink};
 use crate::session::pattern;
+use crate::session::refs::check_id;
 
 /// Which part of the main transcript, and where the others are.
 #[derive(Debug, Args)]
@@ -61,42 +63,74 @@ fn read_all(call: &mut Call, args: &SubagentArgs, wanted: Wanted) -> Result<(Fac
     let context = call.context()?;
     let from = args.from.offset;
     let main = read_stdin(call, from, wanted, &context)?;
-    // Paths below it become session refs, which may not go up and down.
-    let dir = std::fs::canonicalize(&args.subagents_dir);
-    let dir = dir.map_or_else(|_| args.subagents_dir.clone(), |dir| dir.to_string_lossy().into_owned());
-    let dir = Some(dir.as_str()).filter(|dir| !dir.is_empty());
+    let dir = directory(&args.subagents_dir);
+    let session_ref = session_ref_of(call, &main, &context);
     let (earlier, later): (Vec<_>, Vec<_>) = main.subagents.iter().partition(|link| link.offset < from);
-    let mut paths = found(call, dir, &later, &context)?;
+    let mut paths = found(call, &session_ref, dir.as_deref(), &later, &context)?;
     // Those that were started before the offset have been counted by whoever asked up to there.
     let names: Vec<&str> = earlier.iter().filter_map(|link| link.subagent_id.as_deref()).collect();
     paths.retain(|path| !names.iter().any(|id| is_named(path, id)));
     let mut subagents = vec![];
     for path in paths {
-        let transcript = call.transcript(&path.to_string_lossy(), &context)?;
-        subagents.push(read_facts(call, &transcript, 0, wanted, &context)?.0);
+        match read(call, &path, wanted, &context) {
+            Ok(facts) => subagents.push(facts),
+            // One that is half written is no reason to leave the others out.
+            Err(error) => output::note(&format!(
+                "passed over the subagent's transcript {}: {error}",
+                path.display()
+            )),
+        }
     }
     Ok((main, subagents))
 }
 
+fn read(call: &mut Call, path: &Path, wanted: Wanted, context: &Context) -> Result<Facts> {
+    let transcript = call.transcript(&path.to_string_lossy(), context)?;
+    Ok(read_facts(call, &transcript, 0, wanted, context)?.0)
+}
+
+/// The directory as the paths below it can become session refs, which may not go up and down. One that is not there
+/// holds nothing. `None`: none is given.
+fn directory(given: &str) -> Option<String> {
+    let real = std::fs::canonicalize(given).or_else(|_| std::path::absolute(given));
+    real.map(|dir| dir.to_string_lossy().into_owned()).ok()
+}
+
+/// The session's own transcript, as it says who it is; empty when it does not. Some agents name the folder with the
+/// subagents' transcripts after it.
+fn session_ref_of(call: &mut Call, main: &Facts, context: &Context) -> String {
+    let id = main.session.session_id.as_deref().filter(|id| check_id(id).is_ok());
+    let found = id.and_then(|id| call.transcript(id, context).ok());
+    found.map_or_else(String::new, |found| found.path.to_string_lossy().into_owned())
+}
+
 /// The transcripts of subagents that can be found.
-fn found(call: &mut Call, dir: Option<&str>, links: &[&SubagentLink], context: &Context) -> Result<BTreeSet<PathBuf>> {
+fn found(
+    call: &mut Call,
+    session_ref: &str,
+    dir: Option<&str>,
+    links: &[&SubagentLink],
+    context: &Context,
+) -> Result<BTreeSet<PathBuf>> {
     let ids: Vec<&str> = links.iter().filter_map(|link| link.subagent_id.as_deref()).collect();
     let mut paths = BTreeSet::new();
-    for pattern in call.adapter.subagent_transcripts("", dir, context)? {
+    for pattern in call.adapter.subagent_transcripts(session_ref, dir, context)? {
         let files = pattern::files(&pattern).into_iter();
         paths.extend(files.filter(|path| !pattern.linked || ids.iter().any(|id| is_named(path, id))));
     }
     // Those that a program gives out or a database holds have no file before they are fetched.
     let Some(dir) = dir else { return Ok(paths) };
     for id in ids {
-        if paths.iter().any(|path| is_named(path, id)) || crate::session::refs::check_id(id).is_err() {
+        if paths.iter().any(|path| is_named(path, id)) || check_id(id).is_err() {
             continue;
         }
         let patterns = call.adapter.session_file(dir, id, context)?;
         let Some(path) = pattern::first(&patterns) else {
             continue;
         };
-        let transcript = call.transcript(&path.to_string_lossy(), context)?;
+        let Ok(transcript) = call.transcript(&path.to_string_lossy(), context) else {
+            continue;
+        };
         if !transcript.is_file() && transcript.open(context).is_ok() {
             paths.insert(path);
         }

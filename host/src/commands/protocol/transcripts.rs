@@ -238,6 +238,13 @@ fn by_path(call: &mut Call, path: &str, context: &Context) -> Result<Transcript>
 /// goes on growing is no failure. One that cannot be understood may be half written: it is given the time to become
 /// whole.
 fn wait_for(call: &mut Call, found: &Transcript, context: &Context) -> Result<()> {
+    // All that can follow the end of a turn.
+    let wanted = Wanted {
+        prompts: true,
+        texts: true,
+        files: true,
+        ..Wanted::default()
+    };
     let deadline = Instant::now() + PREPARE_LIMIT;
     let mut seen = None;
     let mut since = Instant::now();
@@ -249,7 +256,7 @@ fn wait_for(call: &mut Call, found: &Transcript, context: &Context) -> Result<()
             since = Instant::now();
             torn = None;
             if state.is_some() {
-                match read_facts(call, found, 0, Wanted::default(), context) {
+                match read_facts(call, found, 0, wanted, context) {
                     Ok((facts, _)) if facts.turn_ended => return Ok(()),
                     Ok(_) => {}
                     Err(error) if error.kind() == ErrorKind::Input => torn = Some(error),
