@@ -11,7 +11,7 @@ mod transcripts;
 use hookhost_sdk::lines::{JsonLines, Reading};
 use hookhost_sdk::{
     Adapter, Capabilities, Context, Event, EventKind, Fault, Hook, Invocation, Manifest, Pattern, Payload,
-    RegistrationPlan, Scope, Sign, Start, shell,
+    RegistrationPlan, Scope, Sign, Start, TranscriptLocation, shell,
 };
 
 /// The adapter.
@@ -110,6 +110,10 @@ impl Adapter for Codex {
         context: &Context,
     ) -> Result<Vec<Pattern>, Fault> {
         Ok(sessions::subagents(session_ref, subagents_dir, context))
+    }
+
+    fn transcript_source(&self, session_ref: &str, context: &Context) -> Result<TranscriptLocation, Fault> {
+        Ok(sessions::source(session_ref, context))
     }
 
     fn transcript(&self, start: Start) -> Result<Box<dyn Reading>, Fault> {

@@ -37,9 +37,9 @@ pub(crate) fn plan(invocation: &Invocation, scope: Scope, context: &Context) -> 
     let json = paths::join(&dir, "hooks.json");
     let toml = paths::join(&dir, "config.toml");
     let config = config_at(&toml, context);
-    let sources = (json.clone(), toml.clone());
     let in_json = paths::wanted_text(context, &json).is_some_and(|text| has_hooks(&text));
     let insertions = insertions(invocation, scope, context);
+    let (obstacles, is_trusted) = obstacles(scope, &config, &[&json, &toml], context);
     let edits = match (in_json, config.has_hooks) {
         (false, true) => vec![settings_edit(toml, ConfigFormat::Toml, insertions)],
         // Ours may stand in the other form from before.
@@ -52,8 +52,8 @@ pub(crate) fn plan(invocation: &Invocation, scope: Scope, context: &Context) -> 
     Ok(RegistrationPlan {
         edits,
         hooks: registered_hooks::<Codex>(),
-        notes: notes(scope),
-        obstacles: obstacles(scope, &config, &[&sources.0, &sources.1], context),
+        notes: notes(scope, is_trusted),
+        obstacles,
     })
 }
 
@@ -73,19 +73,23 @@ fn insertions(invocation: &Invocation, scope: Scope, context: &Context) -> Vec<I
     grouped::<Codex>(HOOKS, TIMEOUT, for_windows, invocation, &elsewhere)
 }
 
-fn notes(scope: Scope) -> Vec<String> {
-    let mut notes = vec![
-        "Open /hooks in Codex once and trust the new hooks: until then Codex passes over them without a word."
-            .to_owned(),
-    ];
+/// What the user has to do is said once, as an obstacle where it is known to be one.
+fn notes(scope: Scope, is_trusted: bool) -> Vec<String> {
+    let mut notes = vec![];
+    if is_trusted {
+        notes.push(
+            "If hooks are new or have changed, Codex passes over them until you trust them in /hooks.".to_owned(),
+        );
+    }
     if scope == Scope::Repo {
         notes.push("Codex runs a repository's hooks only in a project that you have trusted.".to_owned());
     }
     notes
 }
 
-/// `sources`: the files that hooks can stand in. The user's `config.toml` names a hook that was reviewed by its file.
-fn obstacles(scope: Scope, config: &Config, sources: &[&str], context: &Context) -> Vec<String> {
+/// And whether hooks of these files, `sources`, were trusted: the user's `config.toml` names a hook that was reviewed by
+/// its file.
+fn obstacles(scope: Scope, config: &Config, sources: &[&str], context: &Context) -> (Vec<String>, bool) {
     let mut obstacles = vec![];
     let users = sessions::home(context).map(|home| paths::join(&home, "config.toml"));
     let users = users.unwrap_or_default();
@@ -97,10 +101,13 @@ fn obstacles(scope: Scope, config: &Config, sources: &[&str], context: &Context)
         obstacles.push("Hooks are switched off in config.toml: take `hooks = false` out of [features].".to_owned());
     }
     let text = paths::wanted_text(context, &users).unwrap_or_default();
-    if !sources.iter().any(|source| text.contains(&format!("{source}:"))) {
-        obstacles.push("Codex has not been told yet to trust the hooks: open /hooks in it.".to_owned());
+    let is_trusted = sources.iter().any(|source| text.contains(&format!("{source}:")));
+    if !is_trusted {
+        obstacles.push(
+            "Codex passes over the hooks, without a word, until you trust them: open /hooks in it once.".to_owned(),
+        );
     }
-    obstacles
+    (obstacles, is_trusted)
 }
 
 fn config_at(file: &str, context: &Context) -> Config {
@@ -200,8 +207,8 @@ mod tests {
             &context_with_files(&[("/home/dev/.codex/config.toml", off)]),
         )
         .unwrap();
-        assert_eq!(plan.notes.len(), 2);
-        assert!(plan.notes[0].contains("/hooks"));
+        assert_eq!(plan.notes.len(), 1);
+        assert!(plan.notes[0].contains("project that you have trusted"));
         assert_eq!(plan.obstacles.len(), 2);
         assert!(plan.obstacles[0].contains("switched off"));
         assert!(plan.obstacles[1].contains("trust"));
@@ -211,9 +218,13 @@ mod tests {
     fn hooks_that_were_reviewed_are_no_obstacle() {
         let trusted = "[hooks.state.\"/home/dev/.codex/hooks.json:stop:0:0\"]\ntrusted_hash = \"x\"\n";
         let context = context_with_files(&[("/home/dev/.codex/config.toml", trusted)]);
-        let obstacles = |scope| testing::plan::<Codex>(scope, &context).unwrap().obstacles.len();
-        assert_eq!(obstacles(Scope::User), 0);
-        assert_eq!(obstacles(Scope::Repo), 1);
+        let plan = |scope| testing::plan::<Codex>(scope, &context).unwrap();
+        let user = plan(Scope::User);
+        assert_eq!(user.obstacles, Vec::<String>::new());
+        assert!(user.notes[0].contains("/hooks"));
+        let repo = plan(Scope::Repo);
+        assert_eq!(repo.obstacles.len(), 1);
+        assert!(!repo.notes.iter().any(|note| note.contains("/hooks")));
     }
 
     #[test]

@@ -1,10 +1,18 @@
 //! Where Codex keeps its sessions: `<home>/sessions/YYYY/MM/DD/rollout-<local time>-<id>.jsonl`, and after archiving
-//! `<home>/archived_sessions/rollout-<local time>-<id>.jsonl`. Nothing in a path tells the repository.
+//! `<home>/archived_sessions/rollout-<local time>-<id>.jsonl`. Nothing in a path tells the repository. What has not been
+//! touched for a week is compressed to `.jsonl.zst` in its place.
 
-use hookhost_sdk::{Context, Fault, Object, Pattern, paths, session_id_of, time};
+use hookhost_sdk::{
+    Context, Fault, Object, Pattern, ProgramSource, Source, TranscriptLocation, paths, session_id_of, time,
+};
+
+use crate::Codex;
 
 const SESSIONS: &str = "sessions";
 const ARCHIVE: &str = "archived_sessions";
+
+/// The ending that a file has more once it was compressed.
+const COMPRESSED: &str = ".zst";
 
 /// How many characters the id at the end of a file's name has.
 const UUID_LENGTH: usize = 36;
@@ -42,6 +50,9 @@ pub(crate) fn file(dir: &str, id: &str, context: &Context) -> Vec<Pattern> {
         patterns.push(paths::join(&paths::join(home, ARCHIVE), &name));
         patterns.push(paths::join(&paths::join(home, ARCHIVE), &by_date));
     }
+    // While Codex unpacks one to go on with it, both are there.
+    let compressed: Vec<_> = patterns.iter().map(|path| format!("{path}{COMPRESSED}")).collect();
+    patterns.extend(compressed);
     patterns.push(new_file(dir, id, context));
     patterns.into_iter().map(paths::literal).collect()
 }
@@ -59,6 +70,30 @@ fn new_file(dir: &str, id: &str, context: &Context) -> String {
         dir,
         &format!("{year}/{month}/{day}/rollout-{year}-{month}-{day}T{clock}-{id}.jsonl"),
     )
+}
+
+/// A compressed transcript is unpacked by zstd's own program.
+pub(crate) fn source(session_ref: &str, context: &Context) -> TranscriptLocation {
+    let unpacked = session_ref.strip_suffix(COMPRESSED).and_then(|plain| {
+        Some(paths::join(
+            &paths::snapshot_dir::<Codex>(context)?,
+            paths::file_name(plain),
+        ))
+    });
+    let source = match unpacked {
+        Some(snapshot) => Source::Program(ProgramSource {
+            arguments: ["zstd", "-q", "-d", "-c", "--", session_ref]
+                .map(str::to_owned)
+                .to_vec(),
+            snapshot,
+            writes_file: false,
+        }),
+        None => Source::File(session_ref.to_owned()),
+    };
+    TranscriptLocation {
+        source,
+        companions: vec![],
+    }
 }
 
 /// The subagents' transcripts lie among all others: a file's name holds the id.
@@ -153,9 +188,28 @@ mod tests {
                 "/home/dev/.codex/sessions/rollout-*-019c2f7e-5b1a-7c30-9e44-2f6d81a0b7c3.jsonl",
                 "/home/dev/.codex/archived_sessions/rollout-*-019c2f7e-5b1a-7c30-9e44-2f6d81a0b7c3.jsonl",
                 "/home/dev/.codex/archived_sessions/*/*/*/rollout-*-019c2f7e-5b1a-7c30-9e44-2f6d81a0b7c3.jsonl",
+                "/home/dev/.codex/sessions/*/*/*/rollout-*-019c2f7e-5b1a-7c30-9e44-2f6d81a0b7c3.jsonl.zst",
+                "/home/dev/.codex/sessions/rollout-*-019c2f7e-5b1a-7c30-9e44-2f6d81a0b7c3.jsonl.zst",
+                "/home/dev/.codex/archived_sessions/rollout-*-019c2f7e-5b1a-7c30-9e44-2f6d81a0b7c3.jsonl.zst",
+                "/home/dev/.codex/archived_sessions/*/*/*/rollout-*-019c2f7e-5b1a-7c30-9e44-2f6d81a0b7c3.jsonl.zst",
                 "/home/dev/.codex/sessions/2026/02/05/rollout-2026-02-05T20-28-55-019c2f7e-5b1a-7c30-9e44-2f6d81a0b7c3.jsonl",
             ]
         );
+    }
+
+    #[test]
+    fn a_compressed_transcript_is_unpacked_into_a_snapshot() {
+        let packed = "/home/dev/.codex/archived_sessions/rollout-x.jsonl.zst";
+        let Source::Program(program) = source(packed, &testing::context()).source else {
+            panic!("a program was expected")
+        };
+        assert_eq!(program.arguments.join(" "), format!("zstd -q -d -c -- {packed}"));
+        assert_eq!(
+            program.snapshot,
+            "/home/dev/.local/share/hookhost/snapshots/codex/rollout-x.jsonl"
+        );
+        let plain = source("/s/rollout-x.jsonl", &testing::context()).source;
+        assert!(matches!(plain, Source::File(path) if path == "/s/rollout-x.jsonl"));
     }
 
     #[test]

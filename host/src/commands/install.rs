@@ -24,8 +24,9 @@ const START_ANEW: &str = "Start the agent anew where it is running: most read th
 
 /// Register with agents, so that their sessions are recorded
 ///
-/// For all of your work, or with --repo for this repository. What is in an agent's settings already stays as it is, and
-/// `hookhost uninstall` gives the files back as they were.
+/// Writes to your own settings, for the agents' sessions everywhere; with --repo to the settings of this repository, for
+/// its sessions only. What is in an agent's settings already stays as it is, and `hookhost uninstall` gives the files
+/// back as they were.
 #[derive(Debug, Args)]
 pub(crate) struct InstallArgs {
     #[command(flatten)]
@@ -40,7 +41,7 @@ pub(crate) struct InstallArgs {
 
 /// Take the registration with agents back
 ///
-/// For all of your work and for this repository, unless --user or --repo says which.
+/// Out of your own settings and those of this repository, unless --user or --repo says which.
 #[derive(Debug, Args)]
 pub(crate) struct UninstallArgs {
     #[command(flatten)]
@@ -51,10 +52,10 @@ pub(crate) struct UninstallArgs {
 
 #[derive(Debug, Args)]
 struct HowArgs {
-    /// For this repository
+    /// The settings of this repository
     #[arg(long, conflicts_with = "user")]
     repo: bool,
-    /// For all of your work
+    /// Your own settings
     #[arg(long)]
     user: bool,
     /// Show what would change, and change nothing

@@ -1,5 +1,6 @@
 //! Finding the files that a pattern means.
 
+use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 use crate::model::Pattern;
@@ -7,9 +8,13 @@ use crate::model::Pattern;
 /// The most files that one pattern gives: far more than sessions have subagents, far fewer than a home has files.
 const LIMIT: usize = 10_000;
 
-/// The files that exist, sorted by name.
+/// The files that exist, sorted by name. Of too many the last ones, which are the newest where names begin with dates.
 #[must_use]
 pub fn files(pattern: &Pattern) -> Vec<PathBuf> {
+    within(pattern, LIMIT)
+}
+
+fn within(pattern: &Pattern, limit: usize) -> Vec<PathBuf> {
     let path = Path::new(&pattern.path);
     if !path.is_absolute() {
         return vec![];
@@ -19,11 +24,13 @@ pub fn files(pattern: &Pattern) -> Vec<PathBuf> {
         found = match component {
             Component::Normal(name) => {
                 let name = name.to_string_lossy();
-                found
-                    .iter()
-                    .flat_map(|base| matching(base, &name))
-                    .take(LIMIT)
-                    .collect()
+                let newest_first = found.iter().rev();
+                let mut next: Vec<PathBuf> = newest_first
+                    .flat_map(|base| matching(base, &name, limit).into_iter().rev())
+                    .take(limit)
+                    .collect();
+                next.reverse();
+                next
             }
             other => found.into_iter().map(|base| base.join(other)).collect(),
         };
@@ -41,8 +48,8 @@ pub fn first(patterns: &[Pattern]) -> Option<PathBuf> {
         .or_else(|| patterns.last().map(|pattern| PathBuf::from(&pattern.path)))
 }
 
-/// What `name`, in which `*` stands for any text, means in the directory `base`.
-fn matching(base: &Path, name: &str) -> Vec<PathBuf> {
+/// What `name`, in which `*` stands for any text, means in the directory `base`, sorted.
+fn matching(base: &Path, name: &str, limit: usize) -> Vec<PathBuf> {
     let literal = base.join(name);
     // A name with a star of its own is taken as it is, where it exists.
     if !name.contains('*') || literal.exists() {
@@ -51,14 +58,15 @@ fn matching(base: &Path, name: &str) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(base) else {
         return vec![];
     };
-    let mut found: Vec<PathBuf> = entries
-        .filter_map(|entry| Some(entry.ok()?.file_name()))
-        .filter(|entry| fits(name, &entry.to_string_lossy()))
-        .map(|entry| base.join(entry))
-        .take(LIMIT)
-        .collect();
-    found.sort();
-    found
+    let mut found = BTreeSet::new();
+    let names = entries.filter_map(|entry| Some(entry.ok()?.file_name()));
+    for entry in names.filter(|entry| fits(name, &entry.to_string_lossy())) {
+        found.insert(entry);
+        if found.len() > limit {
+            found.pop_first();
+        }
+    }
+    found.into_iter().map(|entry| base.join(entry)).collect()
 }
 
 /// Whether `name` is the pattern with its stars filled in. As in shells, a leading dot is not meant by a star.
@@ -102,6 +110,35 @@ mod tests {
         ] {
             assert_eq!(fits(pattern, name), expected, "{pattern} {name}");
         }
+    }
+
+    #[test]
+    fn of_too_many_files_the_last_by_name_are_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in [
+            "2026/10/s-30",
+            "2026/10/s-31",
+            "2026/11/s-01",
+            "2026/11/s-02",
+            "2026/11/s-03",
+        ] {
+            let path = dir.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "").unwrap();
+        }
+        let kept = |limit| {
+            let pattern = Pattern {
+                path: dir.path().join("*/*/s-*").to_string_lossy().into_owned(),
+                linked: false,
+            };
+            let names = within(&pattern, limit).into_iter();
+            names
+                .map(|path| path.file_name().unwrap().to_str().unwrap().to_owned())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(kept(2), ["s-02", "s-03"]);
+        assert_eq!(kept(4), ["s-31", "s-01", "s-02", "s-03"]);
+        assert_eq!(kept(9).len(), 5);
     }
 
     #[test]

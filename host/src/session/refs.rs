@@ -1,5 +1,6 @@
 //! Session refs: what names a transcript, and what may not.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
@@ -42,6 +43,41 @@ impl SessionRef {
             None => refused("leaves its base"),
         }
     }
+}
+
+/// A session ref without what stands for something else: `~` for the home directory, `file://` for a path.
+#[must_use]
+pub fn spelled_out<'a>(text: &'a str, home: Option<&str>) -> Cow<'a, str> {
+    if let Some(path) = text.strip_prefix("file://") {
+        // The name of this machine may stand before the path.
+        let path = path.strip_prefix("localhost").unwrap_or(path);
+        let has_drive = matches!(path.as_bytes(), [b'/', letter, b':', ..] if letter.is_ascii_alphabetic());
+        let path = if has_drive {
+            path.get(1..)
+        } else {
+            path.starts_with('/').then_some(path)
+        };
+        return path.and_then(decoded).map_or(Cow::Borrowed(text), Cow::Owned);
+    }
+    match (text.strip_prefix('~'), home) {
+        (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with(['/', '\\']) => {
+            Cow::Owned(format!("{}{rest}", home.trim_end_matches(['/', '\\'])))
+        }
+        _ => Cow::Borrowed(text),
+    }
+}
+
+/// A URL's path with the characters that `%` and two digits stand for. `None`: it is no text.
+fn decoded(path: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut parts = path.split('%');
+    bytes.extend(parts.next()?.bytes());
+    for part in parts {
+        let (digits, rest) = part.split_at_checked(2)?;
+        bytes.push(u8::from_str_radix(digits, 16).ok()?);
+        bytes.extend(rest.bytes());
+    }
+    String::from_utf8(bytes).ok()
 }
 
 /// Whether an id can stand in a file's name as it is.
@@ -171,6 +207,28 @@ mod tests {
         ] {
             assert!(SessionRef::parse(refused).is_err(), "{refused}");
         }
+    }
+
+    #[test]
+    fn tildes_and_file_urls_are_spelled_out() {
+        for (text, path) in [
+            ("~/a/b.jsonl", "/home/dev/a/b.jsonl"),
+            ("~", "/home/dev"),
+            ("~other/a", "~other/a"),
+            ("a~/b", "a~/b"),
+            ("file:///a/b%20c%C3%A4.jsonl", "/a/b cä.jsonl"),
+            ("file://localhost/a", "/a"),
+            ("file:///C:/a/b", "C:/a/b"),
+            ("file://elsewhere/a", "file://elsewhere/a"),
+            ("file:///a%2", "file:///a%2"),
+            ("file:///a%ff", "file:///a%ff"),
+            ("/a/%20", "/a/%20"),
+        ] {
+            assert_eq!(spelled_out(text, Some("/home/dev/")), path, "{text}");
+        }
+        assert_eq!(spelled_out("~/a", None), "~/a");
+        // The rules hold for what is meant.
+        assert!(SessionRef::parse(&spelled_out("file:///a/%2e%2e/b", None)).is_err());
     }
 
     #[test]

@@ -28,7 +28,18 @@ fn try_replace(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> i
         .parent()
         .filter(|directory| !directory.as_os_str().is_empty())
         .ok_or_else(|| io::Error::other("it is no file in a directory"))?;
-    make_directory(directory)?;
+    let missing: Vec<&Path> = directory.ancestors().take_while(|above| !above.exists()).collect();
+    let done = make_directory(directory).and_then(|()| replace_in(directory, path, fill));
+    if done.is_err() {
+        // What was made for a file that did not come about goes again, innermost first.
+        for made in missing {
+            let _ = fs::remove_dir(made);
+        }
+    }
+    done
+}
+
+fn replace_in(directory: &Path, path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let old = match fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => return Err(io::Error::other("it is a directory")),
         Ok(metadata) => Some(metadata),
@@ -102,5 +113,17 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"old");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
         assert!(write(dir.path(), b"x").is_err());
+    }
+
+    #[test]
+    fn what_was_refused_leaves_no_directory() {
+        let dir = tempfile::tempdir().unwrap();
+        let kept = dir.path().join("kept");
+        fs::create_dir(&kept).unwrap();
+        assert!(write(&kept.join("new/newer").join("x".repeat(300)), b"x").is_err());
+        assert!(write(&kept.join("new").join("x".repeat(300)).join("file"), b"x").is_err());
+        assert!(replace(&kept.join("new/file"), |_| Err(io::Error::other("full"))).is_err());
+        assert!(kept.is_dir());
+        assert_eq!(fs::read_dir(&kept).unwrap().count(), 0);
     }
 }

@@ -1,7 +1,7 @@
 //! Getting at transcripts and reading them piece by piece.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ const DATABASE_LIMIT: u64 = 256 << 20;
 /// A transcript that was found.
 #[derive(Debug)]
 pub struct Transcript {
-    /// As the caller named it.
+    /// As the caller named it, spelled out.
     pub session_ref: String,
     /// The file that holds it, or that would.
     pub path: PathBuf,
@@ -44,16 +44,25 @@ impl Transcript {
     /// # Errors
     /// The ref breaks the rules, or names nothing that the adapter knows.
     pub fn find(adapter: &mut dyn Adapter, context: &Context, session_ref: &str) -> Result<Self> {
+        let session_ref = &*super::refs::spelled_out(session_ref, context.home.as_deref());
         let parsed = SessionRef::parse(session_ref)?;
-        let location = adapter.transcript_location(session_ref, context)?;
+        let mut location = adapter.transcript_location(session_ref, context)?;
         let named = match &location.source {
-            Source::File(path) => path,
-            Source::Program { snapshot, .. } | Source::Sqlite { snapshot, .. } => snapshot,
+            Source::File(path) => Path::new(path),
+            _ => snapshot(&location).unwrap_or(Path::new("")),
         };
-        let path = match (parsed, Path::new(named)) {
+        let path = match (parsed, named) {
             (_, path) if path.is_absolute() => path.to_owned(),
             (SessionRef::Path(path), _) => path,
-            (SessionRef::Key(key), _) => file_of_key(adapter, context, &key)?,
+            (SessionRef::Key(key), _) => {
+                let path = file_of_key(adapter, context, &key)?;
+                // What is beside the file, or how it is unpacked, only its path tells.
+                location = adapter.transcript_location(&path.to_string_lossy(), context)?;
+                match snapshot(&location) {
+                    Some(snapshot) if snapshot.is_absolute() => snapshot.to_owned(),
+                    _ => path,
+                }
+            }
         };
         Ok(Self {
             session_ref: session_ref.to_owned(),
@@ -68,7 +77,7 @@ impl Transcript {
     /// # Errors
     /// It does not exist or cannot be read.
     pub fn open(&self, context: &Context) -> Result<File> {
-        if !self.path.exists() {
+        if !self.path.exists() || self.is_outdated() {
             self.fetch(context)?;
         }
         let cannot = |error| Error::system(format!("cannot read the transcript {}", self.path.display()), error);
@@ -79,6 +88,17 @@ impl Transcript {
     #[must_use]
     pub fn is_file(&self) -> bool {
         matches!(self.location.source, Source::File(_))
+    }
+
+    /// A program that unpacks a file gave out what was in it then.
+    fn is_outdated(&self) -> bool {
+        let Source::Program { arguments, .. } = &self.location.source else {
+            return false;
+        };
+        let changed = |path: &Path| path.metadata().and_then(|metadata| metadata.modified()).ok();
+        let files = arguments.iter().skip(1).map(Path::new);
+        let mut files = files.filter(|path| path.is_absolute() && path.is_file());
+        files.any(|file| changed(file) > changed(&self.path))
     }
 
     /// Fetches a transcript that is not a file of the agent's, and keeps it where [`Self::open`] finds it.
@@ -92,21 +112,31 @@ impl Transcript {
         match &self.location.source {
             Source::File(_) => Ok(()),
             Source::Program {
-                arguments, writes_file, ..
+                arguments,
+                snapshot,
+                writes_file,
             } => {
                 let directory = context.repo_root.as_deref().or(context.cwd.as_deref()).map(Path::new);
-                let run = Run {
-                    arguments,
-                    stdin: b"",
-                    directory,
-                    limit: PROGRAM_LIMIT,
+                let run = |arguments: &[String], file: &File| {
+                    let run = Run {
+                        arguments,
+                        stdin: b"",
+                        directory,
+                        limit: PROGRAM_LIMIT,
+                    };
+                    run.to_file(file)
                 };
-                if *writes_file {
-                    return run.to_bytes(PIECE as u64).map(|_| ());
-                }
                 let mut failed = None;
                 let kept = store::replace(&self.path, |file| {
-                    run.to_file(file).map_err(|error| {
+                    let given = if *writes_file {
+                        written_elsewhere(arguments, snapshot, |arguments| {
+                            run(arguments, &tempfile::tempfile().map_err(cannot_keep)?)
+                        })
+                        .and_then(|mut given| std::io::copy(&mut given, file).map_err(cannot_keep).map(drop))
+                    } else {
+                        run(arguments, file)
+                    };
+                    given.and_then(|()| is_complete(file, &self.path)).map_err(|error| {
                         let text = error.to_string();
                         failed = Some(error);
                         std::io::Error::other(text)
@@ -149,6 +179,58 @@ impl Transcript {
     }
 }
 
+fn cannot_keep(error: std::io::Error) -> Error {
+    Error::system("cannot keep what a program gives out", error)
+}
+
+/// What a program writes that is told which file to write: another one than the snapshot, until it is complete.
+fn written_elsewhere(arguments: &[String], snapshot: &str, run: impl FnOnce(&[String]) -> Result<()>) -> Result<File> {
+    let directory = tempfile::tempdir().map_err(cannot_keep)?;
+    let name = Path::new(snapshot).file_name().unwrap_or_default();
+    let elsewhere = directory.path().join(name);
+    let arguments: Vec<String> = arguments
+        .iter()
+        .map(|argument| match argument.strip_suffix(snapshot) {
+            Some(option) if option.is_empty() || option.ends_with('=') => format!("{option}{}", elsewhere.display()),
+            _ => argument.clone(),
+        })
+        .collect();
+    run(&arguments)?;
+    let missing = |error| Error::system("the program did not write the file that it was told to write", error);
+    open_regular(&elsewhere).map_err(missing)
+}
+
+/// Whether a program gave out all of a transcript, before it takes the place of one that is good. What a file's name
+/// says it is, it has to be: one JSON value, or whole JSON values.
+fn is_complete(file: &mut File, path: &Path) -> Result<()> {
+    let refused = |why: String| Err(Error::input(format!("what was to be kept as {} {why}", path.display())));
+    let cannot = |error| Error::system("cannot read what a program gave out", error);
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    let is_document = ending.eq_ignore_ascii_case("json");
+    file.rewind().map_err(cannot)?;
+    let mut values = 0_u64;
+    if is_document || ending.eq_ignore_ascii_case("jsonl") {
+        let reader = std::io::BufReader::new(&*file);
+        for value in serde_json::Deserializer::from_reader(reader).into_iter::<serde::de::IgnoredAny>() {
+            match value {
+                Ok(_) => values += 1,
+                Err(error) if error.is_io() => return Err(cannot(error.into())),
+                Err(error) if error.is_eof() => return refused("ends in the middle".to_owned()),
+                Err(error) if is_document => return refused(format!("is not JSON: {error}")),
+                // A line that is broken is the reader's business.
+                Err(_) => return Ok(()),
+            }
+        }
+    }
+    let size = file.metadata().map_err(cannot)?.len();
+    match values {
+        _ if size == 0 => refused("is empty".to_owned()),
+        0 if is_document => refused("is empty".to_owned()),
+        2.. if is_document => refused("is more than one JSON document".to_owned()),
+        _ => Ok(()),
+    }
+}
+
 /// The rows of a query, a JSON object a line. Asks SQLite's own program, which many systems have: a library of it in
 /// every hook's binary would be a high price for the few agents that keep sessions in a database.
 fn database_rows(path: &str, query: &str, parameter: &str) -> Result<Vec<u8>> {
@@ -185,6 +267,13 @@ fn database_rows(path: &str, query: &str, parameter: &str) -> Result<Vec<u8>> {
         lines.push(b'\n');
     }
     Ok(lines)
+}
+
+fn snapshot(location: &TranscriptLocation) -> Option<&Path> {
+    match &location.source {
+        Source::File(_) => None,
+        Source::Program { snapshot, .. } | Source::Sqlite { snapshot, .. } => Some(Path::new(snapshot)),
+    }
 }
 
 /// The file that a key names: one in the directory of the repository's sessions.

@@ -86,6 +86,83 @@ fn a_program_that_fails_leaves_what_was_there_and_nothing_is_fetched_to_elsewher
 }
 
 #[test]
+fn what_a_program_gives_out_is_kept_only_when_it_is_complete() {
+    let place = Place::new();
+    let path = snapshot(&place, "amp/T-1.json");
+    place.file("home/.local/share/hookhost/snapshots/amp/T-1.json", THREAD);
+    let prepare = ["prepare-transcript", "--session-ref", path.as_str()];
+    let half = &THREAD[..THREAD.len() / 2];
+    for output in ["", "   ", half, "Session not found", &format!("{THREAD}\n{THREAD}")] {
+        program(&place, "amp", &format!("printf '%s' '{output}'"));
+        assert_refused(&place.plugin("amp", &prepare, b""));
+        assert_eq!(fs::read_to_string(&path).unwrap(), THREAD);
+    }
+    // The same for one that writes the file itself.
+    let path = snapshot(&place, "goose/s1.json");
+    let session = r#"{"id":"s1","conversation":[]}"#;
+    place.file("home/.local/share/hookhost/snapshots/goose/s1.json", session);
+    let writes = |output: &str| format!("for word; do file=$word; done\nprintf '%s' '{output}' > \"$file\"");
+    let prepare = ["prepare-transcript", "--session-ref", path.as_str()];
+    program(&place, "goose", &writes(&session[..9]));
+    assert_refused(&place.plugin("goose", &prepare, b""));
+    assert_eq!(fs::read_to_string(&path).unwrap(), session);
+    let longer = session.replace("s1", "s2");
+    program(&place, "goose", &writes(&longer));
+    let prepared = place.plugin("goose", &prepare, b"");
+    assert_eq!(prepared.code, Some(0), "{}", prepared.log());
+    assert_eq!(fs::read_to_string(&path).unwrap(), longer);
+}
+
+#[test]
+fn a_compressed_transcript_is_unpacked_by_its_own_program_or_said_to_need_it() {
+    let place = Place::new();
+    let id = "019c2f7e-5b1a-7c30-9e44-2f6d81a0b7c3";
+    let packed = place.file(
+        &format!("home/.codex/archived_sessions/rollout-2026-02-05T20-28-55-{id}.jsonl.zst"),
+        b"\x28\xb5\x2f\xfd packed",
+    );
+    let line = r#"{"timestamp":"2026-02-05T20:28:55.000Z","type":"session_meta","payload":{"id":"019c2f7e-5b1a-7c30-9e44-2f6d81a0b7c3"}}"#;
+    // This system's own program must not be found.
+    let path = place.path("bin").to_str().unwrap().to_owned();
+    let read = |session_ref: &str| {
+        let arguments = ["read-transcript", "--agent", "codex", "--session-ref", session_ref];
+        place.hookhost(&arguments, b"", &[("PATH", &path)])
+    };
+    let refused = read(id);
+    assert_refused(&refused);
+    assert!(
+        String::from_utf8_lossy(&refused.err).contains("zstd"),
+        "{}",
+        refused.log()
+    );
+    program(&place, "zstd", &format!("echo '{line}'"));
+    for session_ref in [id, packed.as_str()] {
+        assert_eq!(String::from_utf8_lossy(&read(session_ref).out), format!("{line}\n"));
+    }
+    // It was packed again since.
+    let changed = place.file("changed", "");
+    fs::rename(&changed, &packed).unwrap();
+    let later = std::time::SystemTime::now() + Duration::from_secs(60);
+    fs::File::options()
+        .append(true)
+        .open(&packed)
+        .unwrap()
+        .set_modified(later)
+        .unwrap();
+    program(&place, "zstd", "echo later");
+    assert_eq!(String::from_utf8_lossy(&read(id).out), "later\n");
+    // What is written goes into a file of its own, which is then the session's.
+    let session = json!({
+        "session_id": id, "agent_name": "codex", "repo_path": place.repo(), "session_ref": "",
+        "start_time": "2026-01-02T03:04:05Z", "native_data": "YQo=",
+        "modified_files": [], "new_files": [], "deleted_files": [],
+    });
+    let written = place.plugin("codex", &["write-session"], session.to_string().as_bytes());
+    assert_eq!(written.code, Some(0), "{}", written.log());
+    assert_eq!(read(id).out, b"a\n");
+}
+
+#[test]
 fn a_session_in_a_database_is_read_with_sqlites_own_program() {
     let place = Place::new();
     let path = snapshot(&place, "kiro/7c.jsonl");

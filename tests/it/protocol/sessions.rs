@@ -195,6 +195,39 @@ fn refs_that_break_the_rules_write_nothing() {
 }
 
 #[test]
+fn a_session_that_is_refused_makes_no_directory() {
+    let place = Place::new();
+    let path = format!("{}/sub/{}.jsonl", session_dir(&place), "x".repeat(300));
+    assert_refused(&write(&place, &session(&place, &path, "YQ==".into())));
+    assert_eq!(fs::read_dir(place.path("home")).unwrap().count(), 0);
+}
+
+#[test]
+fn tildes_and_file_urls_name_the_same_file() {
+    let place = Place::new();
+    let path = format!("{}/s 1.jsonl", session_dir(&place));
+    let home = place.path("home").to_str().unwrap().to_owned();
+    let tilde = path.replace(&home, "~");
+    assert_eq!(write(&place, &session(&place, &tilde, "YQ==".into())).code, Some(0));
+    assert_eq!(fs::read(&path).unwrap(), b"a");
+    for session_ref in [tilde.clone(), format!("file://{}", path.replace(' ', "%20"))] {
+        let came = json(&read(&place, &session_ref));
+        assert_eq!(
+            (&came["native_data"], &came["session_ref"]),
+            (&json!("YQ=="), &json!(path))
+        );
+        let bytes = place
+            .plugin(AGENT, &["read-transcript", "--session-ref", &session_ref], b"")
+            .out;
+        assert_eq!(bytes, b"a");
+    }
+    let position = place.plugin(AGENT, &["get-transcript-position", "--path", &tilde], b"");
+    assert_eq!(position.code, Some(0), "{}", position.log());
+    let above = tilde.replace("~/", "~/x/../");
+    assert_refused(&write(&place, &session(&place, &above, "YQ==".into())));
+}
+
+#[test]
 fn a_link_inside_of_the_directory_is_written_through() {
     let place = Place::new();
     let dir = session_dir(&place);
