@@ -106,6 +106,7 @@ pub(crate) enum Command {
     Uninstall(install::UninstallArgs),
     Status(status::StatusArgs),
     List(list::ListArgs),
+    #[command(visible_alias = "inspect")]
     Show(show::ShowArgs),
     Tail(tail::TailArgs),
     Export(export::ExportArgs),

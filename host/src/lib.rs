@@ -5,6 +5,7 @@ pub mod cli;
 pub mod commands;
 pub mod config;
 pub mod error;
+pub mod export;
 pub mod format;
 pub mod ingest;
 pub mod input;

@@ -11,6 +11,12 @@ pub fn milliseconds(time: &str) -> i64 {
     time.parse::<Timestamp>().map_or(0, Timestamp::as_millisecond)
 }
 
+/// RFC 3339 with milliseconds, UTC.
+#[must_use]
+pub fn written(time: i64) -> String {
+    format!("{:.3}", Timestamp::from_millisecond(time).unwrap_or_default())
+}
+
 /// Now, in milliseconds since 1970.
 #[must_use]
 pub fn now() -> i64 {

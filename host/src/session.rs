@@ -10,6 +10,7 @@ pub mod refs;
 mod repo_path;
 mod shell;
 pub mod store;
+pub mod story;
 mod tokens;
 pub mod transcript;
 

@@ -2,7 +2,7 @@
 //!
 //! A folder is a case, and a new one needs no list edited. `HOOKHOST_UPDATE=1` writes the expectations anew.
 
-mod facts;
+pub(crate) mod facts;
 mod faults;
 mod payloads;
 
@@ -92,7 +92,7 @@ fn folder(name: &str) -> PathBuf {
 }
 
 /// The names in a folder, sorted; none when there is no folder.
-fn names(folder: &Path) -> Vec<String> {
+pub(crate) fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten();
     let mut names: Vec<String> = entries
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())

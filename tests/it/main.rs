@@ -17,6 +17,8 @@ mod coverage;
 mod doctor;
 mod engine;
 #[cfg(unix)]
+mod exports;
+#[cfg(unix)]
 mod fake_agent;
 mod fixtures;
 mod invariants;

@@ -1,14 +1,18 @@
 //! `export`
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use serde_json::Value;
 
 use super::Output;
-use super::recorded::{self, Filter};
+use super::recorded::{self, Filter, Transcripts};
 use crate::cli::Selection;
 use crate::config::Config;
 use crate::error::Result;
+use crate::export;
 use crate::journal::Record;
+use crate::journal::index::Session;
 use crate::journal::read::Lines;
 use crate::moment;
 use crate::paths;
@@ -17,7 +21,8 @@ use crate::wire;
 
 /// Give out recorded sessions, without secrets
 ///
-/// JSON, one value a line. Secrets are replaced as `hookhost redact` does it, unless --raw is said; the journal itself
+/// JSON, one value a line. Whole sessions are what their transcripts tell, or their hooks where there is no transcript;
+/// readers of these formats know them as `hookhost ingest` does. Secrets are replaced as `hookhost redact` does it, unless --raw is said; the journal itself
 /// stays as it is.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExportArgs {
@@ -44,37 +49,73 @@ pub(crate) enum Format {
     Records,
     /// The events, as the external-agent protocol writes them
     Events,
+    /// Whole sessions as the event stream of hm
+    Hm,
+    /// Whole sessions as exports of the session recorder hh, one a line
+    Hh,
+    /// Whole sessions as HAST task events
+    Hast,
 }
 
 pub(super) fn run(args: &ExportArgs, selection: &Selection) -> Result<Output> {
     let journal = recorded::journal()?;
     let sessions = recorded::index(&journal)?.sessions();
     let chosen = args.filter.chosen(selection, moment::now())?;
-    let files: Vec<PathBuf> = if args.all {
+    let wanted: Vec<Session> = if args.all {
         let mut wanted: Vec<_> = sessions
-            .iter()
+            .into_iter()
             .filter(|session| chosen.takes(&session.summary))
             .collect();
         wanted.sort_by(|one, other| one.summary.started.cmp(&other.summary.started));
-        wanted.into_iter().map(|session| session.path.clone()).collect()
+        wanted
     } else {
         let named = args.sessions.iter().map(|name| recorded::session(&sessions, name));
-        named.map(|session| Ok(session?.path.clone())).collect::<Result<_>>()?
+        named.map(|session| Ok(session?.clone())).collect::<Result<_>>()?
     };
+    let config = Config::load()?;
     let mut redactor = match args.raw {
         true => None,
-        false => Some(Redactor::new(&Config::load()?, paths::data_dir().as_deref())?),
+        false => Some(Redactor::new(&config, paths::data_dir().as_deref())?),
     };
+    let mut transcripts = Transcripts::new(config);
     let format = args.format;
     Ok(Output::stream(move |out| {
-        for file in &files {
-            export(file, format, redactor.as_mut(), out)?;
+        for session in &wanted {
+            let lines: Option<fn(&export::Session) -> Vec<Value>> = match format {
+                Format::Records | Format::Events => None,
+                Format::Hm => Some(export::hm),
+                Format::Hh => Some(|session| vec![export::hh_export(session)]),
+                Format::Hast => Some(export::hast),
+            };
+            match lines {
+                None => recorded_lines(&session.path, format, redactor.as_mut(), out)?,
+                // Records that belong to no session.
+                Some(_) if session.summary.session_id.is_empty() => {}
+                Some(lines) => {
+                    for line in lines(&transcripts.exported(session)?) {
+                        write(&serde_json::to_vec(&line)?, redactor.as_mut(), out)?;
+                    }
+                }
+            }
         }
         Ok(())
     }))
 }
 
-fn export(file: &Path, format: Format, mut redactor: Option<&mut Redactor>, out: &mut dyn Write) -> io::Result<()> {
+fn write(line: &[u8], redactor: Option<&mut Redactor>, out: &mut dyn Write) -> io::Result<()> {
+    match redactor {
+        Some(redactor) => out.write_all(&redactor.line(line))?,
+        None => out.write_all(line)?,
+    }
+    out.write_all(b"\n")
+}
+
+fn recorded_lines(
+    file: &Path,
+    format: Format,
+    mut redactor: Option<&mut Redactor>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let mut lines = Lines::open(file, 0)?;
     while let Some(line) = lines.next_line()? {
         // What is torn is of no use to anybody.
@@ -83,19 +124,14 @@ fn export(file: &Path, format: Format, mut redactor: Option<&mut Redactor>, out:
         };
         let given: Vec<Vec<u8>> = match format {
             Format::Records => vec![line.bytes.to_vec()],
-            Format::Events => record
+            _ => record
                 .events
                 .iter()
                 .map(|event| wire::event_line(event).into_bytes())
                 .collect(),
         };
         for line in given {
-            let line = match &mut redactor {
-                Some(redactor) => redactor.line(&line),
-                None => line,
-            };
-            out.write_all(&line)?;
-            out.write_all(b"\n")?;
+            write(&line, redactor.as_deref_mut(), out)?;
         }
     }
     Ok(())

@@ -7,10 +7,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Output;
-use super::recorded::{self, Chosen, Filter, Transcripts};
+use super::recorded::{self, Chosen, Filter, Foreign, Transcripts};
 use crate::cli::Selection;
 use crate::config::Config;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::export;
 use crate::format::number;
 use crate::format::style::{Look, Style};
 use crate::format::table::{Cell, styled};
@@ -38,6 +39,9 @@ pub(crate) struct ListArgs {
     /// JSON for programs: all sessions, unless --limit is given
     #[arg(long)]
     json: bool,
+    /// The format of another program, for as many sessions as --limit says
+    #[arg(long, value_enum, conflicts_with = "json")]
+    format: Option<Foreign>,
 }
 
 /// The sessions of the journal.
@@ -102,6 +106,9 @@ pub(super) fn run(args: &ListArgs, selection: &Selection) -> Result<Output> {
     let total = sessions.len();
     let limit = if args.all || args.json { usize::MAX } else { args.limit };
     sessions.truncate(limit);
+    if let Some(Foreign::Hh) = args.format {
+        return in_format_of_hh(&sessions);
+    }
     read_transcripts(&mut sessions, &mut index)?;
     index.save();
 
@@ -119,6 +126,16 @@ pub(super) fn run(args: &ListArgs, selection: &Selection) -> Result<Output> {
     }
     let text = table(&sessions, now, Look::of_stdout());
     Ok(Output::bytes(text.into_bytes()).with_note(notes(sessions.len(), total, &outside, &lost)))
+}
+
+fn in_format_of_hh(sessions: &[Session]) -> Result<Output> {
+    let mut transcripts = Transcripts::new(Config::load()?);
+    let mut listed = vec![];
+    for session in sessions {
+        let cannot = |error| Error::system(format!("cannot read {}", session.path.display()), error);
+        listed.push(export::hh_session(&transcripts.exported(session).map_err(cannot)?));
+    }
+    Output::json(&listed)
 }
 
 /// Newest first.

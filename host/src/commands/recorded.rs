@@ -2,18 +2,23 @@
 
 use std::collections::BTreeMap;
 use std::fs::Metadata;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::adapter::{Adapter, registry};
 use crate::cli::Selection;
 use crate::config::Config;
 use crate::error::{Error, ErrorKind, Result};
+use crate::export;
 use crate::journal::Journal;
 use crate::journal::index::{Index, Session, TranscriptNote, modified};
+use crate::journal::read::Lines;
 use crate::journal::sessions::Summary;
-use crate::model::Wanted;
+use crate::model::{Entry, Wanted};
 use crate::moment;
+use crate::output;
 use crate::session::facts::{Collector, Facts};
+use crate::session::story::{Moment, Telling};
 use crate::session::transcript::{self, Transcript};
 use crate::session::{RepoPaths, TokenTotals};
 use crate::surroundings::Surroundings;
@@ -117,6 +122,13 @@ pub(crate) fn session<'s>(sessions: &'s [Session], name: &str) -> Result<&'s Ses
     }
 }
 
+/// The formats of other programs in which single things can be shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Foreign {
+    /// As the session recorder hh gives it with --json
+    Hh,
+}
+
 /// For each session id the shortest beginning that no other one has.
 pub(crate) fn short_ids<'s>(sessions: impl Iterator<Item = &'s str>) -> BTreeMap<String, String> {
     let mut ids: Vec<&str> = sessions.collect();
@@ -153,6 +165,54 @@ impl Transcripts {
 
     /// What the transcript of a session says.
     pub(crate) fn facts(&mut self, session: &Summary) -> Result<Facts> {
+        let wanted = Wanted {
+            prompts: true,
+            texts: true,
+            files: true,
+            tokens: true,
+            ..Wanted::default()
+        };
+        self.read(session, wanted, |_| {})
+    }
+
+    /// What the transcript of a session says, and what happened in it.
+    pub(crate) fn story(&mut self, session: &Summary) -> Result<(Facts, Vec<Moment>)> {
+        let everything = Wanted {
+            prompts: true,
+            texts: true,
+            thinking: true,
+            files: true,
+            tool_bodies: true,
+            tokens: true,
+        };
+        let mut telling = Telling::default();
+        let facts = self.read(session, everything, |entry| telling.add(entry.clone()))?;
+        Ok((facts, telling.finish()))
+    }
+
+    /// A session as the formats of other programs need it. Without a transcript it is what its hooks told.
+    pub(crate) fn exported(&mut self, session: &Session) -> io::Result<export::Session> {
+        let mut lines = Lines::open(&session.path, 0)?;
+        let mut events = vec![];
+        while let Some((_, record)) = lines.next_record()? {
+            let Ok(record) = record else { continue };
+            let time = record.time;
+            events.extend(record.events.into_iter().map(|mut event| {
+                event.timestamp.get_or_insert_with(|| time.clone());
+                event
+            }));
+        }
+        let story = self.story(&session.summary);
+        if let (Err(error), Some(_)) = (&story, &session.summary.session_ref) {
+            output::note(&format!(
+                "the transcript of {} cannot be read, so there is only what its hooks told: {error}",
+                session.summary.session_id
+            ));
+        }
+        Ok(export::Session::new(&session.summary, &events, story.ok()))
+    }
+
+    fn read(&mut self, session: &Summary, wanted: Wanted, mut each: impl FnMut(&Entry)) -> Result<Facts> {
         let session_ref = session
             .session_ref
             .as_deref()
@@ -172,17 +232,13 @@ impl Transcripts {
         let context = surroundings.context_with_files(&description);
         let found = Transcript::find(adapter.as_mut(), &context, session_ref)?;
         let mut file = found.open(&context)?;
-        let wanted = Wanted {
-            prompts: true,
-            texts: true,
-            files: true,
-            tokens: true,
-            ..Wanted::default()
-        };
         let root = context.repo_root.as_deref().or(context.cwd.as_deref());
         let mut facts = Collector::new(0, RepoPaths::new(root, context.home.as_deref()));
         let start = found.start(wanted);
-        transcript::read(adapter.as_mut(), start, &mut file, |entry| facts.add(entry))?;
+        transcript::read(adapter.as_mut(), start, &mut file, |entry| {
+            each(&entry);
+            facts.add(entry);
+        })?;
         Ok(facts.finish())
     }
 }

@@ -7,10 +7,11 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::list::SessionJson;
-use super::recorded::{self, Transcripts, all_tokens};
+use super::recorded::{self, Foreign, Transcripts, all_tokens};
 use super::{Output, list};
 use crate::config::Config;
 use crate::error::{Error, Result};
+use crate::export;
 use crate::format::number;
 use crate::format::style::{Look, Style};
 use crate::format::table::{Cell, styled};
@@ -44,6 +45,12 @@ pub(crate) struct ShowArgs {
     /// With --json: the payloads as well
     #[arg(long, requires = "json")]
     payloads: bool,
+    /// The format of another program
+    #[arg(long, value_enum, conflicts_with = "json")]
+    format: Option<Foreign>,
+    /// With --format: only this step
+    #[arg(long, value_name = "N", requires = "format")]
+    step: Option<u64>,
 }
 
 /// A session and its records.
@@ -138,6 +145,9 @@ pub(super) fn run(args: &ShowArgs) -> Result<Output> {
     let mut index = recorded::index(&journal)?;
     let sessions = index.sessions();
     let mut session = recorded::session(&sessions, &args.session)?.clone();
+    if let Some(Foreign::Hh) = args.format {
+        return in_format_of_hh(&session, args.step);
+    }
     let facts = Transcripts::new(Config::load()?).facts(&session.summary);
     let file = session
         .summary
@@ -159,6 +169,22 @@ pub(super) fn run(args: &ShowArgs) -> Result<Output> {
     text.push('\n');
     text.push_str(&events(&records, &facts, args.all, look));
     Ok(Output::bytes(text.into_bytes()))
+}
+
+fn in_format_of_hh(session: &Session, step: Option<u64>) -> Result<Output> {
+    let cannot = |error| Error::system(format!("cannot read {}", session.path.display()), error);
+    let exported = Transcripts::new(Config::load()?).exported(session).map_err(cannot)?;
+    if let Some(number) = step {
+        let step = export::hh_step(&exported, number);
+        return Output::json(&step.ok_or_else(|| Error::input(format!("the session has no step {number}")))?);
+    }
+    Ok(Output::stream(move |out| {
+        for event in export::hh_events(&exported) {
+            serde_json::to_writer(&mut *out, &event)?;
+            out.write_all(b"\n")?;
+        }
+        Ok(())
+    }))
 }
 
 fn read(session: &Session) -> Result<Vec<Record<'static>>> {

@@ -70,6 +70,47 @@ pub(crate) struct TokenCount {
     runs: HashMap<u64, Run>,
 }
 
+/// Model calls one by one, in their order.
+#[derive(Default)]
+pub(crate) struct Calls {
+    rows: Vec<TokenTotals>,
+    by_id: HashMap<u64, usize>,
+    runs: HashMap<u64, Run>,
+}
+
+impl Calls {
+    /// The number of the call, when the row is the first of it.
+    pub(crate) fn add(&mut self, inherited: bool, usage: &Usage) -> Option<usize> {
+        let mut row = TokenTotals::of(usage);
+        match &usage.scope {
+            UsageScope::Call(_) if inherited => return None,
+            UsageScope::Call(id) => {
+                let next = self.rows.len();
+                let at = *self.by_id.entry(hash(id)).or_insert(next);
+                if let Some(known) = self.rows.get_mut(at) {
+                    *known = later(*known, row);
+                    return None;
+                }
+            }
+            UsageScope::RunningTotal(run) => {
+                let run = self.runs.entry(hash(run)).or_default();
+                let before = run.sum;
+                run.add(row, !inherited);
+                row = run.sum.minus(before);
+                if row == TokenTotals::default() {
+                    return None;
+                }
+            }
+        }
+        self.rows.push(row);
+        self.rows.len().checked_sub(1)
+    }
+
+    pub(crate) fn finish(self) -> Vec<TokenTotals> {
+        self.rows
+    }
+}
+
 #[derive(Default)]
 struct Run {
     last: Option<TokenTotals>,

@@ -1,0 +1,163 @@
+//! What happened in a session, moment by moment, of what the user did not take back.
+
+use std::collections::HashMap;
+
+use crate::model::{CompactionMark, Entry, FileEffect, Item, ToolCall, ToolResult};
+
+use super::branches::{Branches, Seq, hash};
+use super::tokens::{Calls, TokenTotals};
+
+/// Something that happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// RFC 3339.
+    pub time: Option<String>,
+    /// What.
+    pub what: What,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum What {
+    /// A person typed this.
+    Prompt(String),
+    /// The agent said this, in one message.
+    Text(String),
+    /// The agent thought this.
+    Thinking(String),
+    /// The agent used a tool.
+    Call(ToolCall),
+    /// What came of it.
+    Result(ToolResult),
+    /// A file changed, and no call tells why.
+    File(FileEffect),
+    /// The model was called.
+    Usage {
+        /// The model.
+        model: Option<String>,
+        /// What the call used.
+        tokens: TokenTotals,
+    },
+    /// The context was compressed.
+    Compaction(CompactionMark),
+    /// The turn was over.
+    TurnEnd,
+}
+
+/// Tells a story from entries. Only the main agent's; its memory grows with the session.
+#[derive(Default)]
+pub struct Telling {
+    branches: Branches,
+    told: Vec<Told>,
+    tokens: Calls,
+    /// Where calls stand, by their ids.
+    calls: HashMap<u64, usize>,
+    /// Where messages and prompts stand, by their ids.
+    records: HashMap<u64, usize>,
+}
+
+struct Told {
+    seq: Seq,
+    /// The model call that a moment of usage stands for.
+    model_call: Option<usize>,
+    moment: Moment,
+}
+
+impl Telling {
+    /// Takes the next entry.
+    pub fn add(&mut self, entry: Entry) {
+        let seq = self.branches.record(&entry);
+        if let (Item::Usage(usage), None) = (&entry.item, &entry.subagent) {
+            let model_call = self.tokens.add(entry.inherited, usage);
+            let what = What::Usage {
+                model: usage.model.clone(),
+                tokens: TokenTotals::default(),
+            };
+            if model_call.is_some() {
+                self.push(seq, entry.time, what, model_call);
+            }
+            return;
+        }
+        if entry.inherited || entry.subagent.is_some() {
+            return;
+        }
+        let Entry {
+            time, record_id, item, ..
+        } = entry;
+        match item {
+            Item::Rewind(rewind) => self.branches.rewind(&rewind),
+            Item::UserPrompt(prompt) if !prompt.text.trim().is_empty() => {
+                let id = record_id.map(|id| hash(&format!("prompt {id}")));
+                self.words(seq, time, What::Prompt(prompt.text), id, true);
+            }
+            Item::AssistantText(text) if !text.text.trim().is_empty() => {
+                let id = text.message_id.map(|id| hash(&format!("message {id}")));
+                self.words(seq, time, What::Text(text.text), id, text.replaces);
+            }
+            Item::Thinking(text) if !text.trim().is_empty() => self.push(seq, time, What::Thinking(text), None),
+            Item::ToolCall(call) => self.call(seq, time, call),
+            Item::ToolResult(result) => self.push(seq, time, What::Result(result), None),
+            Item::FileChange(effect) => self.push(seq, time, What::File(effect), None),
+            Item::Compaction(mark) => self.push(seq, time, What::Compaction(mark), None),
+            _ => {}
+        }
+    }
+
+    /// The moments that still stand, and the model calls, which were billed in any case.
+    #[must_use]
+    pub fn finish(self) -> Vec<Moment> {
+        let standing = self.branches.standing();
+        let tokens = self.tokens.finish();
+        let moment = |mut told: Told| {
+            if let What::Usage { tokens: used, .. } = &mut told.moment.what {
+                *used = told.model_call.and_then(|at| tokens.get(at).copied())?;
+            } else if !standing.holds(told.seq) {
+                return None;
+            }
+            Some(told.moment)
+        };
+        self.told.into_iter().filter_map(moment).collect()
+    }
+
+    fn push(&mut self, seq: Seq, time: Option<String>, what: What, model_call: Option<usize>) {
+        self.told.push(Told {
+            seq,
+            model_call,
+            moment: Moment { time, what },
+        });
+    }
+
+    /// A message that comes in parts, or again, is one.
+    fn words(&mut self, seq: Seq, time: Option<String>, what: What, id: Option<u64>, replaces: bool) {
+        let known = id.and_then(|id| self.records.get(&id)).copied();
+        if let Some(known) = known.and_then(|at| self.told.get_mut(at)) {
+            match (&mut known.moment.what, what) {
+                (What::Prompt(text), What::Prompt(again)) => *text = again,
+                (What::Text(text), What::Text(again)) if replaces => *text = again,
+                (What::Text(text), What::Text(more)) => {
+                    text.push('\n');
+                    text.push_str(&more);
+                }
+                _ => {}
+            }
+            return;
+        }
+        if let Some(id) = id {
+            self.records.insert(id, self.told.len());
+        }
+        self.push(seq, time, what, None);
+    }
+
+    fn call(&mut self, seq: Seq, time: Option<String>, call: ToolCall) {
+        let id = hash(&call.id);
+        if !call.id.is_empty() {
+            let known = self.calls.get(&id).and_then(|at| self.told.get_mut(*at));
+            if let Some(known) = known {
+                known.moment.what = What::Call(call);
+                return;
+            }
+            self.calls.insert(id, self.told.len());
+        }
+        self.push(seq, time, What::Call(call), None);
+    }
+}
