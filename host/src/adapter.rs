@@ -1,6 +1,8 @@
 //! The host's view of an adapter, free of contract versions.
 
+mod contract;
 mod limits;
+pub mod native;
 pub mod registry;
 pub mod tool;
 pub mod wasm;
@@ -11,6 +13,7 @@ use crate::model::{
     Companion, Context, Description, Entry, Event, Invocation, Pattern, Plan, Scope, TranscriptLocation, Wanted,
 };
 
+pub use contract::CONTRACT_LINES;
 pub use limits::{CallLimits, Limits};
 
 /// Why an adapter gave no answer. Every kind names the adapter in its message.

@@ -9,6 +9,7 @@ use clap::{Args, Parser};
 use crate::adapter::registry::{self, Found};
 use crate::adapter::tool;
 use crate::commands::{self, Body, Command, Output};
+use crate::config::Config;
 use crate::error::{Error, ErrorKind, Result};
 use crate::output;
 
@@ -59,11 +60,11 @@ impl Selection {
     ///
     /// # Errors
     /// None is named, or there is no such adapter.
-    pub fn find(&self) -> Result<(String, Found)> {
+    pub fn find(&self, config: &Config) -> Result<(String, Found)> {
         let name = self.name();
         let found = match (&self.adapter, &name) {
             (Some(file), _) => tool::compiled(file)?,
-            (None, Some(name)) => registry::find(name)?,
+            (None, Some(name)) => registry::find(name, config)?,
             (None, None) => {
                 return Err(Error::usage("no agent is named")
                     .hint("give --agent NAME, or set HOOKHOST_AGENT; `hookhost adapter list` has the names"));

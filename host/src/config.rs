@@ -57,8 +57,10 @@ pub struct Config {
     pub file: Option<PathBuf>,
     /// The settings that were made, by the names of their keys, and who made them.
     made: BTreeMap<&'static str, (Value, Origin)>,
-    /// Adapters that are loaded without a sandbox, by name.
+    /// Adapters that are loaded without a sandbox, by name. [`Config::native_adapter`] says whether they may be.
     pub native: BTreeMap<String, NativeAdapter>,
+    /// The file was named by [`FILE_VARIABLE`].
+    is_named: bool,
     /// What is odd but does no harm, a sentence each.
     pub warnings: Vec<String>,
 }
@@ -94,6 +96,7 @@ impl Config {
             },
         };
         config.file = file;
+        config.is_named = is_named;
         config.override_by(|variable| env::var_os(variable).map(|value| value.to_string_lossy().into_owned()))?;
         Ok(config)
     }
@@ -226,6 +229,33 @@ impl Config {
         self.flag(keys::REDACT_ENTROPY)
     }
 
+    /// The library that the user wants for this adapter.
+    ///
+    /// A library can do all that the user can, so the settings that name one have to be the user's own: those at their
+    /// usual place, which nobody else can write to. A project can set variables for what runs in it, and so name a
+    /// file of its own as the settings.
+    ///
+    /// # Errors
+    /// One is named, but not in such a file; a sentence that says what to do.
+    pub fn native_adapter(&self, adapter: &str) -> Result<Option<&NativeAdapter>, String> {
+        let (Some(named), Some(file)) = (self.native.get(adapter), &self.file) else {
+            return Ok(None);
+        };
+        let shown = file.display();
+        let refused = |why: String| format!("[{NATIVE}.{adapter}] in {shown} is not followed: {why}");
+        if self.is_named {
+            let usual = paths::config_dir().unwrap_or_default().join("config.toml");
+            return Err(refused(format!(
+                "the file is named by {FILE_VARIABLE}, which a project can set; write it into {}",
+                usual.display()
+            )));
+        }
+        match others_that_write_to(file) {
+            Some(others) => Err(refused(format!("{others}; make it your own: chmod go-w {shown}"))),
+            None => Ok(Some(named)),
+        }
+    }
+
     /// What a call of an adapter may use.
     #[must_use]
     pub fn limits(&self) -> Limits {
@@ -286,6 +316,24 @@ fn shown(text: &str) -> String {
 fn line_of(text: &str, offset: usize) -> usize {
     let before = text.get(..offset).unwrap_or_default();
     before.bytes().filter(|&byte| byte == b'\n').count() + 1
+}
+
+/// Who but the user can write to this file.
+#[cfg(unix)]
+fn others_that_write_to(file: &Path) -> Option<&'static str> {
+    use std::os::unix::fs::MetadataExt;
+    let metadata = fs::metadata(file).ok()?;
+    let is_ours = metadata.uid() == 0 || metadata.uid() == rustix::process::geteuid().as_raw();
+    match (is_ours, metadata.mode() & 0o022) {
+        (false, _) => Some("the file belongs to another user"),
+        (true, 0) => None,
+        (true, _) => Some("others can write to the file"),
+    }
+}
+
+#[cfg(not(unix))]
+fn others_that_write_to(_: &Path) -> Option<&'static str> {
+    None
 }
 
 fn at_home(path: &str) -> PathBuf {
@@ -435,6 +483,39 @@ mod tests {
                 "{wrong}"
             );
         }
+    }
+
+    #[test]
+    fn a_library_is_taken_from_the_users_own_settings_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("config.toml");
+        let text = format!("[native.x]\nfile = '/l/x.so'\nsha256 = '{}'", "ab".repeat(32));
+        fs::write(&file, &text).unwrap();
+        let mut config = Config::read(&file, &text).unwrap();
+        assert_eq!(config.native_adapter("x"), Ok(None), "settings without a file");
+        config.file = Some(file.clone());
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            for (mode, is_followed) in [(0o600, true), (0o644, true), (0o664, false), (0o646, false)] {
+                fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+                assert_eq!(config.native_adapter("x").is_ok(), is_followed, "{mode:o}");
+            }
+            let refused = config.native_adapter("x").unwrap_err();
+            assert!(
+                refused.contains("others can write to the file; make it your own: chmod go-w"),
+                "{refused}"
+            );
+            fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+        }
+        assert!(config.native_adapter("x").unwrap().is_some());
+        assert_eq!(config.native_adapter("y"), Ok(None));
+        config.is_named = true;
+        let refused = config.native_adapter("x").unwrap_err();
+        assert!(
+            refused.contains("HOOKHOST_CONFIG, which a project can set"),
+            "{refused}"
+        );
     }
 
     #[test]

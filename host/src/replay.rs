@@ -200,9 +200,10 @@ impl Player {
             agent,
             ..self.selection.clone()
         };
-        let (name, found) = selection.find()?;
+        let config = Config::load()?;
+        let (name, found) = selection.find(&config)?;
         Ok(Opened {
-            adapter: found.load(&name, Config::load()?.limits())?,
+            adapter: found.load(&name, config.limits())?,
             name,
             env: found.env,
         })

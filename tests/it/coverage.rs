@@ -6,6 +6,7 @@ use std::fs;
 
 use hookhost::adapter::Limits;
 use hookhost::adapter::registry;
+use hookhost::config::Config;
 use hookhost::model::{Capabilities, Description, EventKind};
 use hookhost_bundle::BUILTINS;
 use serde_json::Value;
@@ -18,7 +19,7 @@ fn descriptions() -> Vec<Description> {
     BUILTINS
         .iter()
         .map(|adapter| {
-            let found = registry::find(adapter.name).unwrap();
+            let found = registry::find(adapter.name, &Config::default()).unwrap();
             found.load(adapter.name, Limits::default()).unwrap().describe().unwrap()
         })
         .collect()

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use hookhost::adapter::registry::{self, Origin};
 use hookhost::adapter::{Adapter, FailureKind, Limits, ReadingStart};
+use hookhost::config::Config;
 use hookhost::model::{Context, Platform};
 use hookhost_bundle::{BUILTINS, COMPONENT_DIR};
 use wasmparser::{Parser, Payload};
@@ -22,7 +23,10 @@ pub(crate) fn context() -> Context {
 }
 
 fn builtin(name: &str) -> Box<dyn Adapter> {
-    registry::find(name).unwrap().load(name, Limits::default()).unwrap()
+    registry::find(name, &Config::default())
+        .unwrap()
+        .load(name, Limits::default())
+        .unwrap()
 }
 
 #[test]
@@ -33,7 +37,7 @@ fn every_built_in_adapter_is_found_under_all_its_names_and_describes_itself() {
         assert_eq!(description.aliases, adapter.aliases);
         assert_eq!(description.env, adapter.env);
         for alias in adapter.aliases {
-            let found = registry::find(alias).unwrap();
+            let found = registry::find(alias, &Config::default()).unwrap();
             assert_eq!((found.name.as_str(), found.origin), (adapter.name, Origin::Builtin));
         }
     }

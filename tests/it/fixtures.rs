@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use hookhost::adapter::registry;
 use hookhost::adapter::{Adapter, Limits};
+use hookhost::config::Config;
 use hookhost::model::{Context, Platform};
 use hookhost_bundle::BUILTINS;
 
@@ -80,7 +81,10 @@ fn report(failures: Vec<String>) {
 }
 
 fn open(name: &str) -> Box<dyn Adapter> {
-    registry::find(name).unwrap().load(name, Limits::default()).unwrap()
+    registry::find(name, &Config::default())
+        .unwrap()
+        .load(name, Limits::default())
+        .unwrap()
 }
 
 fn folder(name: &str) -> PathBuf {

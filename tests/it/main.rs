@@ -22,6 +22,7 @@ mod exports;
 mod fake_agent;
 mod fixtures;
 mod invariants;
+mod native;
 mod program;
 mod protocol;
 mod registering;

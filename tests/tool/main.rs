@@ -7,6 +7,11 @@
     reason = "a test stops at the first thing that is not as it should be"
 )]
 
+#[path = "../it/native/alike.rs"]
+mod alike;
 mod guest;
 mod hostile;
+#[path = "../it/native/library.rs"]
+mod library;
+mod native;
 mod shelf;

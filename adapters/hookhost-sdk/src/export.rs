@@ -1,4 +1,4 @@
-//! From an [`crate::Adapter`] to the exports of a component.
+//! From an [`crate::Adapter`] to the exports of a component, or to the one of a library.
 
 use std::cell::RefCell;
 
@@ -8,6 +8,9 @@ use crate::Manifest;
 ///
 /// Also puts the adapter's name, aliases and wanted environment variables into the custom section `hookhost:adapter`,
 /// one `key=value` a line, so that a host knows them without running anything.
+///
+/// Built for any other target than WebAssembly, the crate's `cdylib` exports one C function instead, whose name holds
+/// the contract line. It is left out where panics abort: a library must not end the process that loaded it.
 #[macro_export]
 macro_rules! export_adapter {
     ($adapter:ty) => {
@@ -22,6 +25,20 @@ macro_rules! export_adapter {
             type Exported = $crate::component::Exported<$adapter>;
             #[cfg(target_arch = "wasm32")]
     $crate::bindings::export_component!(Exported with_types_in $crate::bindings);
+
+            #[cfg(all(not(target_arch = "wasm32"), panic = "unwind"))]
+            #[unsafe(export_name = "hookhost_adapter_0_1")]
+            unsafe extern "C" fn answer(
+                request: *const u8,
+                request_length: usize,
+                bytes: *const u8,
+                bytes_length: usize,
+                take: $crate::native::Take,
+                to: *mut ::std::ffi::c_void,
+            ) -> u32 {
+                // SAFETY: both functions ask the same of their caller.
+                unsafe { $crate::native::answer::<$adapter>(request, request_length, bytes, bytes_length, take, to) }
+            }
         };
     };
 }
@@ -93,7 +110,6 @@ const fn copy(out: &mut [u8], mut at: usize, bytes: &[u8]) -> usize {
 pub mod component {
     use super::*;
     use crate::bindings::exports::hookhost::adapter::{hooks, identity, registration, sessions, transcripts};
-    use crate::bindings::hookhost::adapter::log::{Level, log};
     use crate::lines::Reading;
     use crate::{Adapter, Context, Event, Fault, Invocation, Json, Object, Pattern, RegistrationPlan, Scope, Start};
     use std::marker::PhantomData;
@@ -101,21 +117,15 @@ pub mod component {
     /// The type that implements wit-bindgen's traits for an adapter.
     pub struct Exported<A>(PhantomData<A>);
 
-    struct Panics;
-
-    impl Panics {
-        /// A panic's text reaches the host before the trap.
-        fn report(self) {
-            std::panic::set_hook(Box::new(|info| log(Level::Error, &info.to_string())));
-        }
+    // One adapter an instance; a guest has one thread and is never called again before a call has returned. In a
+    // library, every thread that calls it is an instance.
+    thread_local! {
+        static ADAPTER: RefCell<Option<Box<dyn std::any::Any>>> = const { RefCell::new(None) };
     }
 
-    fn with<A: Adapter, T>(call: impl FnOnce(&mut A) -> T) -> T {
-        Panics.report();
-        // One adapter an instance; a guest has one thread and is never called again before a call has returned.
-        thread_local! {
-            static ADAPTER: RefCell<Option<Box<dyn std::any::Any>>> = const { RefCell::new(None) };
-        }
+    pub(crate) fn with<A: Adapter, T>(call: impl FnOnce(&mut A) -> T) -> T {
+        #[cfg(target_arch = "wasm32")]
+        report_panics();
         ADAPTER.with_borrow_mut(|slot| {
             let any = slot.get_or_insert_with(|| Box::new(A::default()));
             match any.downcast_mut::<A>() {
@@ -123,6 +133,19 @@ pub mod component {
                 None => call(&mut A::default()),
             }
         })
+    }
+
+    /// Gives up the instance; the next call makes another one.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn forget() {
+        ADAPTER.set(None);
+    }
+
+    /// A panic's text reaches the host before the trap.
+    #[cfg(target_arch = "wasm32")]
+    fn report_panics() {
+        use crate::bindings::hookhost::adapter::log::{Level, log};
+        std::panic::set_hook(Box::new(|info| log(Level::Error, &info.to_string())));
     }
 
     impl<A: Adapter> identity::Guest for Exported<A> {

@@ -43,6 +43,9 @@ mod export;
 pub mod json;
 pub mod lines;
 pub mod mapping;
+#[cfg(not(target_arch = "wasm32"))]
+#[doc(hidden)]
+pub mod native;
 pub mod patch;
 pub mod paths;
 pub mod plugin;

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use hookhost::adapter::{Adapter, Answer, FailureKind, ReadingStart, registry, wasm};
+use hookhost::config::Config;
 use hookhost::error::{Error, Result};
 use hookhost::model::{Base, Context, ContextFile, Description, FileState, Invocation, Place, Platform, Scope};
 use serde::Serialize;
@@ -92,7 +93,7 @@ pub(crate) fn check_one_installed(name: String) -> InstalledReport {
         problem = again.err().map(|error| error.to_string());
     }
     if problem.is_none() {
-        let described = registry::find(&name)
+        let described = registry::find(&name, &Config::default())
             .and_then(|found| found.load(&name, hookhost::adapter::Limits::default()))
             .and_then(|mut adapter| adapter.describe());
         problem = described.err().map(|error| error.message);

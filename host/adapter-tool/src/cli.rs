@@ -154,7 +154,7 @@ impl Command {
                 Ok(Outcome::good(format!("{name} is removed\n")))
             }
             Self::List { json } => {
-                let lines = inventory::list();
+                let lines = inventory::list()?;
                 let is_good = lines.iter().all(|line| line.problem.is_none());
                 Outcome::shown(&lines, json, |lines| report::list(lines), is_good)
             }

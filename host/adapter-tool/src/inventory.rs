@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use hookhost::adapter::Limits;
 use hookhost::adapter::registry::{self, Found, Origin};
+use hookhost::config::Config;
 use hookhost::error::Result;
 use hookhost::model::{Base, Capabilities, EventKind, Place};
 use serde::Serialize;
@@ -15,8 +15,10 @@ use crate::check;
 pub(crate) struct Line {
     pub(crate) name: String,
     pub(crate) aliases: Vec<String>,
-    /// `built-in` or `installed`.
+    /// `built-in`, `installed` or `native`.
     pub(crate) origin: &'static str,
+    /// Runs in the sandbox.
+    pub(crate) confined: bool,
     pub(crate) digest: Option<String>,
     /// Why it cannot be used.
     pub(crate) problem: Option<String>,
@@ -31,6 +33,10 @@ pub(crate) struct Info {
     pub(crate) description: String,
     pub(crate) is_preview: bool,
     pub(crate) origin: &'static str,
+    /// Runs in the sandbox.
+    pub(crate) confined: bool,
+    /// The file that the user named, when it is not built in or installed.
+    pub(crate) file: Option<String>,
     pub(crate) digest: String,
     pub(crate) hooks: Vec<HookLine>,
     pub(crate) capabilities: Vec<&'static str>,
@@ -62,44 +68,51 @@ pub(crate) struct Quirk {
     pub(crate) fixture: String,
 }
 
-pub(crate) fn list() -> Vec<Line> {
-    registry::all()
-        .into_iter()
-        .map(|found| match found {
-            Ok(found) => Line {
-                origin: origin(&found),
-                digest: Some(found.digest),
-                name: found.name,
-                aliases: found.aliases,
-                problem: None,
-            },
-            Err(error) => Line {
+pub(crate) fn list() -> Result<Vec<Line>> {
+    let config = Config::load()?;
+    let lines = registry::all(&config).into_iter().map(|found| match found {
+        Ok(found) => Line {
+            origin: found.origin.word(),
+            confined: found.origin.is_confined(),
+            digest: Some(found.digest),
+            name: found.name,
+            aliases: found.aliases,
+            problem: None,
+        },
+        Err(error) => {
+            let is_native = config.native.contains_key(&error.adapter);
+            Line {
+                origin: if is_native { "native" } else { "installed" },
+                confined: !is_native,
                 name: error.adapter,
                 aliases: Vec::new(),
-                origin: "installed",
                 digest: None,
                 problem: Some(error.message),
-            },
-        })
-        .collect()
+            }
+        }
+    });
+    Ok(lines.collect())
 }
 
 /// `which` is a name, or a file with a component.
 pub(crate) fn info(which: &str) -> Result<Info> {
+    let config = Config::load()?;
     let found = if which.contains(['/', '\\', '.']) {
         check::precompile(Path::new(which))?;
         registry::of_file(Path::new(which))?
     } else {
-        registry::find(which)?
+        registry::find(which, &config)?
     };
-    let description = found.load(which, Limits::default())?.describe()?;
+    let description = found.load(which, config.limits())?.describe()?;
     Ok(Info {
         name: description.name,
         aliases: description.aliases,
         display_name: description.display_name,
         description: description.description,
         is_preview: description.is_preview,
-        origin: origin(&found),
+        origin: found.origin.word(),
+        confined: found.origin.is_confined(),
+        file: file(&found),
         digest: found.digest,
         hooks: description
             .hook_names
@@ -117,7 +130,7 @@ pub(crate) fn info(which: &str) -> Result<Info> {
         protected: [description.protected_dirs, description.protected_files].concat(),
         quirks: match found.origin {
             Origin::Builtin => quirks(&found.name),
-            Origin::User(_) | Origin::File(_) => vec![],
+            Origin::User(_) | Origin::File(_) | Origin::Native(_) => vec![],
         },
     })
 }
@@ -151,11 +164,10 @@ fn quirks(adapter: &str) -> Vec<Quirk> {
     tables.into_iter().flatten().map(quirk).collect()
 }
 
-fn origin(found: &Found) -> &'static str {
-    match found.origin {
-        Origin::Builtin => "built-in",
-        Origin::User(_) => "installed",
-        Origin::File(_) => "file",
+fn file(found: &Found) -> Option<String> {
+    match &found.origin {
+        Origin::Builtin | Origin::User(_) => None,
+        Origin::File(file) | Origin::Native(file) => Some(file.display().to_string()),
     }
 }
 

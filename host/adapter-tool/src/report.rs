@@ -82,8 +82,12 @@ pub(crate) fn list(lines: &[Line]) -> String {
         let _ = write!(text, "{:width$}  {:9}", line.name, line.origin);
         if let Some(problem) = &line.problem {
             let _ = write!(text, "  CANNOT BE USED: {problem}");
-        } else if !line.aliases.is_empty() {
-            let _ = write!(text, "  also {}", line.aliases.join(", "));
+        } else {
+            let aliases = (!line.aliases.is_empty()).then(|| format!("also {}", line.aliases.join(", ")));
+            let notes = [(!line.confined).then(|| "not confined".to_owned()), aliases];
+            for note in notes.into_iter().flatten() {
+                let _ = write!(text, "  {note}");
+            }
         }
         let end = text.trim_end().len();
         text.truncate(end);
@@ -99,7 +103,12 @@ pub(crate) fn info(info: &Info) -> String {
     let preview = if info.is_preview { " (preview)" } else { "" };
     row(&mut text, "agent", &format!("{}{preview}", info.display_name));
     row(&mut text, "about", &info.description);
-    row(&mut text, "origin", info.origin);
+    let confined = match info.confined {
+        true => "",
+        false => " (not confined: it can do all that you can)",
+    };
+    row(&mut text, "origin", &format!("{}{confined}", info.origin));
+    rows(&mut text, "file", info.file.as_slice());
     row(&mut text, "digest", &info.digest);
     for hook in &info.hooks {
         let note = if hook.registered {

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use hookhost::adapter::registry::{self, FileIdentity, Found, Lock};
 use hookhost::adapter::wasm::{self, Code};
 use hookhost::adapter::{Adapter, Limits};
+use hookhost::config::Config;
 use hookhost::error::{Error, Result};
 use hookhost::model::Description;
 
@@ -60,7 +61,8 @@ pub fn install(component: &Component, name: &str) -> Result<Found> {
             remove_alias(&folder, &alias, name)?;
         }
     }
-    Ok(registry::find(name)?)
+    // What is on the shelf, also where the settings name a library in its place.
+    Ok(registry::find(name, &Config::default())?)
 }
 
 /// Takes an installed adapter away.

@@ -2,19 +2,25 @@
 //!
 //! Whoever is nearer to the user wins:
 //! 1. `--adapter FILE`: that file, whatever it is called.
-//! 2. The user's adapters, `<data>/adapters/<name>.lock` and the code that it names: what `hookhost adapter install` put there.
-//! 3. The adapters that hookhost brings along.
+//! 2. The libraries that the user's settings name with their digests, `[native.<name>]`. They come before what is
+//!    installed: who names one means it. Only finding one reads and loads it.
+//! 3. The user's adapters, `<data>/adapters/<name>.lock` and the code that it names: what `hookhost adapter install` put there.
+//! 4. The adapters that hookhost brings along.
 //!
 //! Each of them is found by its name or one of its aliases. A built-in adapter's alias finds the user's adapter of the
-//! same name, so replacing one replaces it under all its names. Nothing here compiles or lists a folder, but [`all`].
+//! same name, so replacing one replaces it under all its names. What names a library has besides that of its table is
+//! not known before it is loaded: it is found by that one, and by the aliases of what it stands in for. Nothing here
+//! compiles or lists a folder, but [`all`].
 
 mod lock;
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use super::wasm::{self, Code};
+use super::native::Native;
+use super::wasm;
 use super::{Adapter, AdapterError, Answer, FailureKind, Limits};
+use crate::config::Config;
 use crate::paths;
 
 pub use lock::{FileIdentity, Lock, Stale};
@@ -31,11 +37,17 @@ pub struct Found {
     pub aliases: Vec<String>,
     /// Environment variables that it wants in its context.
     pub env: Vec<String>,
-    /// The component's digest, `sha256:` and hexadecimal digits.
+    /// The component's or the library's digest, `sha256:` and hexadecimal digits.
     pub digest: String,
     /// Where it came from.
     pub origin: Origin,
     code: Code,
+}
+
+#[derive(Clone, Debug)]
+enum Code {
+    Component(wasm::Code),
+    Library(Native),
 }
 
 /// Where an adapter came from.
@@ -47,6 +59,27 @@ pub enum Origin {
     User(PathBuf),
     /// The user named this file.
     File(PathBuf),
+    /// The user's settings name this library. It is not confined.
+    Native(PathBuf),
+}
+
+impl Origin {
+    /// In one word, as listings have it.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Builtin => "built-in",
+            Self::User(_) => "installed",
+            Self::File(_) => "file",
+            Self::Native(_) => "native",
+        }
+    }
+
+    /// Whether it runs in the sandbox.
+    #[must_use]
+    pub fn is_confined(&self) -> bool {
+        !matches!(self, Self::Native(_))
+    }
 }
 
 impl Found {
@@ -55,7 +88,10 @@ impl Found {
     /// # Errors
     /// [`FailureKind::Load`] and [`FailureKind::Contract`].
     pub fn load(&self, called: &str, limits: Limits) -> Answer<Box<dyn Adapter>> {
-        wasm::load(called, &self.code, limits)
+        match &self.code {
+            Code::Component(code) => wasm::load(called, code, limits),
+            Code::Library(native) => Ok(native.adapter(called, limits)),
+        }
     }
 
     fn locked(lock: Lock, origin: Origin, code: PathBuf) -> Self {
@@ -65,21 +101,27 @@ impl Found {
             env: lock.env,
             digest: lock.digest,
             origin,
-            code: Code::File(code),
+            code: Code::Component(wasm::Code::File(code)),
         }
     }
 }
 
-/// The adapter that answers to `name`: the user's, else the built-in one.
+/// The adapter that answers to `name`: the library that the settings name, else the user's, else the built-in one.
 ///
 /// # Errors
-/// [`FailureKind::Load`]: there is none, or the user's one was compiled by another hookhost or is damaged.
-pub fn find(name: &str) -> Answer<Found> {
+/// [`FailureKind::Load`]: there is none, or the user's one was compiled by another hookhost or is damaged, or the
+/// library is not the one that was named. [`FailureKind::Contract`] for a library of another contract line.
+pub fn find(name: &str, config: &Config) -> Answer<Found> {
     if !is_name(name) {
         return Err(not_loaded(
             name,
             "an adapter's name is lower case letters, digits and hyphens".to_owned(),
         ));
+    }
+    if !config.native.is_empty()
+        && let Some(found) = find_native(name, config)?
+    {
+        return Ok(found);
     }
     let user_dir = user_dir();
     if let Some(dir) = &user_dir
@@ -87,7 +129,7 @@ pub fn find(name: &str) -> Answer<Found> {
     {
         return Ok(found);
     }
-    let Some(builtin) = builtins().find(|one| one.name == name || one.aliases.iter().any(|alias| alias == name)) else {
+    let Some(builtin) = builtin(name) else {
         return Err(not_loaded(
             name,
             "there is no such adapter; hookhost adapter list has those that there are".to_owned(),
@@ -119,13 +161,15 @@ pub fn of_file(component: &Path) -> Answer<Found> {
     }
 }
 
-/// Every adapter that can be found by its own name, sorted; what is installed but cannot be loaded is an error.
+/// Every adapter that can be found by its own name, sorted; what is installed or named in the settings but cannot be
+/// loaded is an error.
 #[must_use]
-pub fn all() -> Vec<Answer<Found>> {
+pub fn all(config: &Config) -> Vec<Answer<Found>> {
     let mut names: Vec<String> = builtins().map(|builtin| builtin.name).chain(installed()).collect();
+    names.extend(config.native.keys().cloned());
     names.sort();
     names.dedup();
-    names.iter().map(|name| find(name)).collect()
+    names.iter().map(|name| find(name, config)).collect()
 }
 
 /// The names of the adapters that the user installed.
@@ -158,9 +202,13 @@ pub fn builtins() -> impl Iterator<Item = Found> {
             env: one.env.iter().map(|&variable| variable.to_owned()).collect(),
             digest: one.digest.to_owned(),
             origin: Origin::Builtin,
-            code: Code::Embedded(one.code),
+            code: Code::Component(wasm::Code::Embedded(one.code)),
         }
     })
+}
+
+fn builtin(name: &str) -> Option<Found> {
+    builtins().find(|one| one.name == name || one.aliases.iter().any(|alias| alias == name))
 }
 
 /// The folder of the user's adapters.
@@ -203,6 +251,30 @@ pub fn owner_of(folder: &Path, word: &str) -> Option<String> {
     lock::resolve_alias(folder, word).ok().flatten()
 }
 
+/// The library that the settings name for `called`, or for the adapter that this is an alias of.
+fn find_native(called: &str, config: &Config) -> Answer<Option<Found>> {
+    let of_installed = || owner_of(&user_dir()?, called);
+    let of_builtin = || Some(builtin(called)?.name);
+    let names = [Some(called.to_owned()), of_installed(), of_builtin()];
+    for name in names.into_iter().flatten() {
+        let named = config
+            .native_adapter(&name)
+            .map_err(|refused| not_loaded(&name, refused))?;
+        if let Some(named) = named {
+            let native = Native::open(&name, named, config)?;
+            return Ok(Some(Found {
+                name,
+                aliases: native.description.aliases.clone(),
+                env: native.description.env.clone(),
+                digest: format!("sha256:{}", named.sha256),
+                origin: Origin::Native(named.file.clone()),
+                code: Code::Library(native),
+            }));
+        }
+    }
+    Ok(None)
+}
+
 fn find_in(dir: &Path, called: &str) -> Answer<Option<Found>> {
     let stale = |stale: Stale| not_loaded(called, format!("{stale}. Run: {REMEDY} {called}"));
     let Some(name) = lock::resolve_alias(dir, called).map_err(stale)? else {
@@ -236,14 +308,14 @@ mod tests {
     fn a_name_cannot_lead_out_of_the_adapters_folder() {
         for name in ["", "..", "a/b", "a\\b", "-x", "A", "a.b", "a\0"] {
             assert!(!is_name(name), "{name:?}");
-            assert_eq!(find(name).unwrap_err().kind, FailureKind::Load);
+            assert_eq!(find(name, &Config::default()).unwrap_err().kind, FailureKind::Load);
         }
         assert!(is_name("gemini-cli"));
     }
 
     #[test]
     fn an_unknown_name_is_answered_with_where_to_look() {
-        let error = find("no-such-agent").unwrap_err();
+        let error = find("no-such-agent", &Config::default()).unwrap_err();
         assert!(error.message.contains("hookhost adapter list"), "{error}");
     }
 }

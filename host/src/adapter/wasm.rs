@@ -8,17 +8,14 @@ mod deadline;
 mod engine_config;
 mod precompiled;
 mod sandbox;
-mod v0_1;
+pub(super) mod v0_1;
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use super::contract::{CONTRACT_LINES, in_common};
 use super::{Adapter, AdapterError, Answer, FailureKind, Limits};
 
 pub use engine_config::{CONFIG_ID, WASMTIME_VERSION, compile_target, engine_config};
-
-/// The contract lines that this host speaks, newest first.
-pub const CONTRACT_LINES: &[&str] = &["0.1"];
 
 /// A component that was compiled by the engine of this version and configuration.
 #[derive(Clone, Debug)]
@@ -72,21 +69,12 @@ pub fn load(name: &str, code: &Code, limits: Limits) -> Answer<Box<dyn Adapter>>
 /// # Errors
 /// A sentence that names both sides' lines, when they have none in common.
 pub fn contract_line<'a>(exports: impl Iterator<Item = &'a str>) -> Result<&'static str, String> {
-    let known = CONTRACT_LINES.join(", ");
-    let lines: BTreeSet<String> = exports.filter_map(line_of).collect();
-    if let Some(line) = CONTRACT_LINES.iter().find(|line| lines.contains(**line)) {
-        return Ok(line);
-    }
-    if lines.is_empty() {
-        return Err(format!(
+    in_common(&exports.filter_map(line_of).collect()).unwrap_or_else(|| {
+        let known = CONTRACT_LINES.join(", ");
+        Err(format!(
             "it exports no interface of hookhost:adapter, so it is no adapter (this hookhost speaks contract {known})"
-        ));
-    }
-    let lines = lines.into_iter().collect::<Vec<_>>().join(", ");
-    Err(format!(
-        "it speaks contract {lines}, this hookhost speaks {known}. Get a version of the adapter for contract {known}, \
-         or another version of hookhost"
-    ))
+        ))
+    })
 }
 
 /// `0.1` of `hookhost:adapter/hooks@0.1.3`; from 1.0 on, the first number alone is the line.

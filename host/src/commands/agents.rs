@@ -125,7 +125,7 @@ impl WhichAgents {
             let Some(all) = (if self.all { Some(all) } else { otherwise }) else {
                 return Err(nobody_named(&surroundings, &config));
             };
-            for found in registry::all() {
+            for found in registry::all(&config) {
                 let opened = found.and_then(|found| Agent::open(&found, &surroundings, &config));
                 match opened {
                     Ok(agent) if config.excludes_agent(agent.name()) && all == All::Detected => {
@@ -140,7 +140,7 @@ impl WhichAgents {
             for name in &named {
                 let found = match &selection.adapter {
                     Some(file) => registry::of_file(file)?,
-                    None => registry::find(name)?,
+                    None => registry::find(name, &config)?,
                 };
                 let agent = Agent::open(&found, &surroundings, &config)?;
                 if !meant.agents.iter().any(|known| known.name() == agent.name()) {
@@ -149,7 +149,7 @@ impl WhichAgents {
             }
         }
         for name in &self.exclude {
-            registry::find(name)?;
+            registry::find(name, &config)?;
         }
         meant.agents.retain(|agent| {
             !self
@@ -162,7 +162,7 @@ impl WhichAgents {
 }
 
 fn nobody_named(surroundings: &Surroundings, config: &Config) -> Error {
-    let detected: Vec<_> = registry::all()
+    let detected: Vec<_> = registry::all(config)
         .into_iter()
         .filter_map(|found| Agent::open(&found.ok()?, surroundings, config).ok())
         .filter(|agent| agent.is_detected)

@@ -164,7 +164,8 @@ fn explanation() -> String {
     }
     text.push_str(
         "\n# An adapter that is loaded as a library, without a sandbox: it can do all that you can. Only the file with this\n\
-         # digest is loaded.\n# [native.some-agent]\n# file = \"/path/to/libadapter.so\"\n# sha256 = \"...\"\n",
+         # digest is loaded, and only while nobody else can write to these settings.\n# [native.some-agent]\n\
+         # file = \"/path/to/libadapter.so\"\n# sha256 = \"...\"\n",
     );
     text
 }

@@ -116,7 +116,7 @@ fn fill<'p>(
     payload: &'p Result<Payload, Error>,
     surroundings: &Surroundings,
 ) -> Option<Vec<u8>> {
-    let found = find(arguments);
+    let found = find(arguments, config);
     if let Ok(found) = &found {
         record.agent.clone_from(&found.name);
         record.adapter = Some(AdapterStamp {
@@ -154,10 +154,10 @@ fn fill<'p>(
     Some(outcome.reply)
 }
 
-fn find(arguments: &Arguments) -> Result<Found, AdapterError> {
+fn find(arguments: &Arguments, config: &Config) -> Result<Found, AdapterError> {
     match &arguments.adapter {
         Some(file) => registry::of_file(file),
-        None => registry::find(&arguments.agent),
+        None => registry::find(&arguments.agent, config),
     }
 }
 

@@ -50,8 +50,8 @@ pub(super) fn run(args: &IngestArgs, selection: &Selection) -> Result<Output> {
     if args.follow && args.files.len() > 1 {
         return Err(Error::usage("--follow takes one file"));
     }
-    let (_, found) = selection.find()?;
     let config = Config::load()?;
+    let (_, found) = selection.find(&config)?;
     let surroundings = Surroundings::of_process();
     let records = !args.no_record && !config.is_disabled() && !config.excludes_agent(&found.name);
     let limits = Limits {

@@ -53,11 +53,14 @@ impl Filter {
             .as_deref()
             .map(|since| moment::parse(since, now))
             .transpose()?;
-        // An agent's other names lead to its sessions as well.
-        let agent = selection.agent.as_ref().map(|name| match registry::find(name) {
-            Ok(found) => found.name,
-            Err(_) => name.clone(),
-        });
+        // An agent's other names lead to its sessions as well; a library that is named in the settings adds none.
+        let agent = selection
+            .agent
+            .as_ref()
+            .map(|name| match registry::find(name, &Config::default()) {
+                Ok(found) => found.name,
+                Err(_) => name.clone(),
+            });
         let repo = self.repo.as_ref().map(|repo| {
             std::fs::canonicalize(repo).map_err(|error| Error::system(format!("cannot find {}", repo.display()), error))
         });
@@ -218,7 +221,7 @@ impl Transcripts {
             .as_deref()
             .ok_or_else(|| Error::input("no hook has named the session's transcript"))?;
         if !self.adapters.contains_key(&session.agent) {
-            let adapter = registry::find(&session.agent)?.load(&session.agent, self.config.limits())?;
+            let adapter = registry::find(&session.agent, &self.config)?.load(&session.agent, self.config.limits())?;
             self.adapters.insert(session.agent.clone(), adapter);
         }
         let adapter = self

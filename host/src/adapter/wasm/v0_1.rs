@@ -24,11 +24,13 @@ use bindings::hookhost::adapter::types::{Context, Entry, Event, Fault};
     clippy::undocumented_unsafe_blocks,
     reason = "made from the WIT files, which hold the documentation; only the types are used"
 )]
-mod bindings {
+pub(in crate::adapter) mod bindings {
     wasmtime::component::bindgen!({
         path: "../wit/v0.1",
         world: "adapter",
         require_store_data_send: false,
+        // The border of native adapters is text.
+        additional_derives: [serde::Serialize, serde::Deserialize],
     });
 }
 
@@ -73,7 +75,7 @@ impl WasmAdapter {
             function.call(&mut running.store, parameters)
         });
         let (answer,) = answer?;
-        answer.map_err(|fault| fault_error(&self.sandbox, name, fault))
+        answer.map_err(|fault| fault_error(self.sandbox.name(), name, fault))
     }
 }
 
@@ -94,14 +96,20 @@ fn define_imports(linker: &mut Linker<Guest>) -> Result<()> {
     )
 }
 
-fn fault_error(sandbox: &Sandbox, name: &str, fault: Fault) -> AdapterError {
-    match fault {
-        Fault::Unsupported => sandbox.error(
+/// The error that a fault is, of an adapter's function with this name.
+pub(in crate::adapter) fn fault_error(adapter: &str, name: &str, fault: Fault) -> AdapterError {
+    let (kind, message) = match fault {
+        Fault::Unsupported => (
             FailureKind::Unsupported,
             format!("{name} is not supported for this agent"),
         ),
-        Fault::Malformed(reason) => sandbox.error(FailureKind::Malformed, reason),
-        Fault::Other(reason) => sandbox.error(FailureKind::Other, reason),
+        Fault::Malformed(reason) => (FailureKind::Malformed, reason),
+        Fault::Other(reason) => (FailureKind::Other, reason),
+    };
+    AdapterError {
+        adapter: adapter.to_owned(),
+        kind,
+        message,
     }
 }
 
@@ -234,7 +242,7 @@ impl WasmReading<'_> {
         let answer = self.adapter.sandbox.call(what, self.limits, call);
         self.spend(begun);
         match answer {
-            Ok(answer) => answer.map_err(|fault| fault_error(&self.adapter.sandbox, what, fault)),
+            Ok(answer) => answer.map_err(|fault| fault_error(self.adapter.sandbox.name(), what, fault)),
             Err(failure) => {
                 self.failure = Some(failure.clone());
                 Err(failure)

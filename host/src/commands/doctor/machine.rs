@@ -42,7 +42,7 @@ pub(super) fn look(fix: bool) -> Vec<Finding> {
     };
     findings.extend(lost());
     findings.extend(failures(&sessions));
-    findings.extend(adapters());
+    findings.extend(adapters(&Config::load().unwrap_or_default()));
     if let Some(cache) = paths::cache_dir().filter(|cache| cache.exists()) {
         findings.extend(rights("cache", &cache, fix));
     }
@@ -227,15 +227,19 @@ fn failures(sessions: &[Session]) -> Vec<Finding> {
     by_code.into_iter().map(finding).collect()
 }
 
-fn adapters() -> Vec<Finding> {
+fn adapters(config: &Config) -> Vec<Finding> {
     let mut findings = vec![];
     let mut loaded = 0;
-    for found in registry::all() {
+    for found in registry::all(config) {
         match found {
             Ok(_) => loaded += 1,
             Err(error) => {
                 let wrong = Finding::wrong("adapters", error.message.clone()).of(&error.adapter);
-                findings.push(wrong.remedy(format!("{} {}", registry::REMEDY, error.adapter)));
+                // What to do about a library stands in the message.
+                findings.push(match config.native.contains_key(&error.adapter) {
+                    true => wrong,
+                    false => wrong.remedy(format!("{} {}", registry::REMEDY, error.adapter)),
+                });
             }
         }
     }

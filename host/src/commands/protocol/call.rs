@@ -25,9 +25,10 @@ pub(crate) struct Call {
 impl Call {
     /// Finds the adapter.
     pub(crate) fn open(selection: &Selection) -> Result<Self> {
-        let (name, found) = selection.find()?;
+        let config = Config::load()?;
+        let (name, found) = selection.find(&config)?;
         Ok(Self {
-            adapter: found.load(&name, Config::load()?.limits())?,
+            adapter: found.load(&name, config.limits())?,
             name,
             env: found.env,
             surroundings: Surroundings::of_process(),
