@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use hookhost::adapter::{Limits, registry};
+use hookhost::config::Config;
 use hookhost::export;
 use hookhost::journal::sessions::Summary;
 use hookhost::model::Entry;
@@ -232,7 +233,10 @@ fn every_transcript_survives_every_format() {
 }
 
 fn read(agent: &str, bytes: &[u8], session_ref: &str, mut each: impl FnMut(&Entry)) -> Facts {
-    let mut adapter = registry::find(agent).unwrap().load(agent, Limits::default()).unwrap();
+    let mut adapter = registry::find(agent, &Config::default())
+        .unwrap()
+        .load(agent, Limits::default())
+        .unwrap();
     let found = Transcript::find(adapter.as_mut(), &context(), session_ref).unwrap();
     let mut collector = Collector::new(0, RepoPaths::new(Some(REPO), Some(HOME)));
     transcript::read(adapter.as_mut(), found.start(EVERYTHING), &mut &*bytes, |entry| {
