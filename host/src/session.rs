@@ -13,6 +13,7 @@ pub mod store;
 pub mod story;
 mod tokens;
 pub mod transcript;
+pub mod turns;
 
 pub use files::Files;
 pub use repo_path::RepoPaths;

@@ -484,3 +484,65 @@ pub(crate) fn check(root: &Value, schema: &Value, value: &Value, place: &str) {
         }
     }
 }
+
+/// Cursor's command line has no hooks for turns when it runs without a person.
+#[test]
+fn turns_that_no_hook_told_are_made_of_the_transcript_once_the_session_has_ended() {
+    let machine = Machine::new();
+    let id = "4b1f0e3a-9c55-4d0e-8f57-2a6d7c1e9b10";
+    let place = format!("home/.cursor/projects/x/agent-transcripts/{id}/{id}.jsonl");
+    let transcript = machine.path(&place);
+    std::fs::create_dir_all(transcript.parent().unwrap()).unwrap();
+    let fixture = crate::invariants::root().join("tests/fixtures/cursor/transcripts/sample/transcript.jsonl");
+    std::fs::copy(fixture, &transcript).unwrap();
+    let hook = |hook: &str, more: Value| {
+        let mut payload = json!({
+            "conversation_id": id, "generation_id": "g", "session_id": id, "hook_event_name": hook,
+            "cursor_version": "2026.05.20", "workspace_roots": [machine.path("repo")], "transcript_path": transcript,
+        });
+        payload
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        let done = machine.hook("cursor", hook, payload.to_string().as_bytes());
+        assert_eq!(done.status.code(), Some(0));
+    };
+    hook("sessionStart", json!({"composer_mode": "agent"}));
+    let types = || -> Vec<u64> {
+        let events = machine.ask(&["export", "--format", "events", id]);
+        let events = events.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        events.map(|event| event["type"].as_u64().unwrap()).collect()
+    };
+    assert_eq!(types(), [1]);
+    for _ in 0..2 {
+        hook("sessionEnd", json!({"reason": "completed", "duration_ms": 5}));
+    }
+    assert_eq!(types(), [1, 2, 3, 2, 3, 2, 3, 5]);
+    let shown = machine.ask_json(&["show", id, "--json"]);
+    let turns = shown["untold_turns"].as_array().unwrap();
+    assert_eq!(
+        turns[0]["prompt"],
+        "Add a greet module and use it from the entry point."
+    );
+    assert_eq!(turns[0]["metadata"]["source"], "transcript");
+    assert_eq!(
+        turns[5]["metadata"]["last_assistant_message"],
+        "Renamed greet to welcome in src/greet.ts and updated README.md."
+    );
+    assert_eq!(
+        (&shown["session"]["turns"], &shown["session"]["prompts"]),
+        (&json!(3), &json!(3))
+    );
+    assert_eq!(shown["records"].as_array().unwrap().len(), 3);
+    let listed = machine.ask_json(&["list", "--json"])["sessions"][0].clone();
+    assert_eq!(
+        (&listed["turns"], &listed["title"]),
+        (&json!(3), &json!("Add a greet module and use it from the entry point."))
+    );
+    let text = machine.ask(&["show", id]);
+    assert_eq!(text.matches("TurnStart").count(), 3, "{text}");
+    assert!(
+        text.find("TurnEnd").unwrap() < text.find("SessionEnd").unwrap(),
+        "{text}"
+    );
+}

@@ -14,6 +14,7 @@ use crate::export;
 use crate::journal::Record;
 use crate::journal::index::Session;
 use crate::journal::read::Lines;
+use crate::model::{Event, EventKind};
 use crate::moment;
 use crate::paths;
 use crate::redact::Redactor;
@@ -88,7 +89,13 @@ pub(super) fn run(args: &ExportArgs, selection: &Selection) -> Result<Output> {
                 Format::Hast => Some(export::hast),
             };
             match lines {
-                None => recorded_lines(&session.path, format, redactor.as_mut(), out)?,
+                None => {
+                    let untold = match format {
+                        Format::Events => transcripts.untold(&session.summary),
+                        _ => vec![],
+                    };
+                    recorded_lines(&session.path, format, untold, redactor.as_mut(), out)?;
+                }
                 // Records that belong to no session.
                 Some(_) if session.summary.session_id.is_empty() => {}
                 Some(lines) => {
@@ -110,9 +117,11 @@ fn write(line: &[u8], redactor: Option<&mut Redactor>, out: &mut dyn Write) -> i
     out.write_all(b"\n")
 }
 
+/// What the journal holds of a session, and turns of which it does not know before the session's end.
 fn recorded_lines(
     file: &Path,
     format: Format,
+    mut untold: Vec<Event>,
     mut redactor: Option<&mut Redactor>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -122,16 +131,18 @@ fn recorded_lines(
         let Ok(record) = Record::read(line.bytes) else {
             continue;
         };
-        let given: Vec<Vec<u8>> = match format {
-            Format::Records => vec![line.bytes.to_vec()],
-            _ => record
-                .events
-                .iter()
-                .map(|event| wire::event_line(event).into_bytes())
-                .collect(),
-        };
-        for line in given {
-            write(&line, redactor.as_deref_mut(), out)?;
+        if format == Format::Records {
+            write(line.bytes, redactor.as_deref_mut(), out)?;
+            continue;
+        }
+        for event in record.events {
+            let before = match event.kind {
+                EventKind::SessionEnd => std::mem::take(&mut untold),
+                _ => vec![],
+            };
+            for event in before.into_iter().chain([event]) {
+                write(wire::event_line(&event).as_bytes(), redactor.as_deref_mut(), out)?;
+            }
         }
     }
     Ok(())

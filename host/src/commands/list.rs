@@ -111,6 +111,11 @@ pub(super) fn run(args: &ListArgs, selection: &Selection) -> Result<Output> {
     }
     read_transcripts(&mut sessions, &mut index)?;
     index.save();
+    for session in &mut sessions {
+        if let Some(note) = &session.transcript {
+            recorded::count_untold(&mut session.summary, note);
+        }
+    }
 
     let lost = read_fallback();
     if args.json {

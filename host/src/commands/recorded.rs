@@ -13,14 +13,14 @@ use crate::export;
 use crate::journal::Journal;
 use crate::journal::index::{Index, Session, TranscriptNote, modified};
 use crate::journal::read::Lines;
-use crate::journal::sessions::Summary;
-use crate::model::{Entry, Wanted};
+use crate::journal::sessions::{Summary, title_of};
+use crate::model::{Entry, Event, Wanted};
 use crate::moment;
 use crate::output;
 use crate::session::facts::{Collector, Facts};
 use crate::session::story::{Moment, Telling};
 use crate::session::transcript::{self, Transcript};
-use crate::session::{RepoPaths, TokenTotals};
+use crate::session::{RepoPaths, TokenTotals, turns};
 use crate::surroundings::Surroundings;
 
 /// The shortest beginning of a session id that is shown.
@@ -215,6 +215,15 @@ impl Transcripts {
         Ok(export::Session::new(&session.summary, &events, story.ok()))
     }
 
+    /// The turns of a session that has ended, when its hooks told of none.
+    pub(crate) fn untold(&mut self, session: &Summary) -> Vec<Event> {
+        if !turns::are_untold(session) {
+            return vec![];
+        }
+        let story = self.story(session).map(|(_, moments)| moments);
+        turns::of(session, story.unwrap_or_default())
+    }
+
     fn read(&mut self, session: &Summary, wanted: Wanted, mut each: impl FnMut(&Entry)) -> Result<Facts> {
         let session_ref = session
             .session_ref
@@ -260,6 +269,18 @@ pub(crate) fn note_of(facts: &Facts, metadata: &Metadata) -> TranscriptNote {
         modified: modified(metadata),
         files: files as u64,
         tokens: tokens.input + tokens.cache_creation + tokens.cache_read + tokens.output,
+        prompts: facts.prompts.len() as u64,
+        title: facts.prompts.first().map(|prompt| title_of(prompt)),
+    }
+}
+
+/// Counts the turns of which no hook told.
+pub(crate) fn count_untold(summary: &mut Summary, note: &TranscriptNote) {
+    if turns::are_untold(summary) {
+        summary.turns = note.prompts;
+        summary.turns_ended = note.prompts;
+        summary.prompts = note.prompts;
+        summary.title.clone_from(&note.title);
     }
 }
 

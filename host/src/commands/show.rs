@@ -22,7 +22,8 @@ use crate::journal::record::Payload;
 use crate::model::{Event, EventKind};
 use crate::moment;
 use crate::session::facts::Facts;
-use crate::wire::TokenUsage;
+use crate::session::turns;
+use crate::wire::{self, TokenUsage};
 
 /// How many files of a kind stand in the head.
 const FILES_SHOWN: usize = 8;
@@ -67,6 +68,10 @@ pub(crate) struct ShowJson {
     /// The records of the journal, oldest first, without their payloads unless these were asked for.
     #[schemars(with = "Vec<super::schema::RecordShape>")]
     records: Vec<Box<RawValue>>,
+    /// The turns of a session that has ended, made of its transcript, when no hook told of any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<super::schema::EventShape>", default)]
+    untold_turns: Vec<Box<RawValue>>,
 }
 
 /// What a transcript says.
@@ -148,7 +153,15 @@ pub(super) fn run(args: &ShowArgs) -> Result<Output> {
     if let Some(Foreign::Hh) = args.format {
         return in_format_of_hh(&session, args.step);
     }
-    let facts = Transcripts::new(Config::load()?).facts(&session.summary);
+    let mut transcripts = Transcripts::new(Config::load()?);
+    let (facts, untold) = if turns::are_untold(&session.summary) {
+        match transcripts.story(&session.summary) {
+            Ok((facts, moments)) => (Ok(facts), turns::of(&session.summary, moments)),
+            Err(error) => (Err(error), vec![]),
+        }
+    } else {
+        (transcripts.facts(&session.summary), vec![])
+    };
     let file = session
         .summary
         .session_ref
@@ -157,17 +170,18 @@ pub(super) fn run(args: &ShowArgs) -> Result<Output> {
     if let (Ok(facts), Some(metadata)) = (&facts, file) {
         let note = recorded::note_of(facts, &metadata);
         index.note_transcript(&session.path, note.clone());
+        recorded::count_untold(&mut session.summary, &note);
         session.transcript = Some(note);
     }
     index.save();
     let records = read(&session)?;
     if args.json {
-        return json(session, facts, records, args.payloads, now);
+        return json(session, facts, records, &untold, args.payloads, now);
     }
     let look = Look::of_stdout();
     let mut text = head(&session, &facts, now, look);
     text.push('\n');
-    text.push_str(&events(&records, &facts, args.all, look));
+    text.push_str(&events(&with_untold(records, untold), &facts, args.all, look));
     Ok(Output::bytes(text.into_bytes()))
 }
 
@@ -197,10 +211,27 @@ fn read(session: &Session) -> Result<Vec<Record<'static>>> {
     Ok(records)
 }
 
+/// Turns that no hook told, before the end of the session, as if they had been.
+fn with_untold(mut records: Vec<Record<'static>>, untold: Vec<Event>) -> Vec<Record<'static>> {
+    let is_end = |record: &Record<'_>| record.events.iter().any(|event| event.kind == EventKind::SessionEnd);
+    let at = records.iter().rposition(is_end).unwrap_or(records.len());
+    let time = records.get(at).map(|end| end.time.clone()).unwrap_or_default();
+    let record = |event: Event| Record {
+        time: event.timestamp.clone().unwrap_or_else(|| time.clone()),
+        hook: "(transcript)".to_owned(),
+        events: vec![event],
+        ..Record::default()
+    };
+    let untold: Vec<Record<'static>> = untold.into_iter().map(record).collect();
+    records.splice(at..at, untold);
+    records
+}
+
 fn json(
     session: Session,
     facts: Result<Facts>,
     records: Vec<Record<'static>>,
+    untold: &[Event],
     payloads: bool,
     now: i64,
 ) -> Result<Output> {
@@ -212,6 +243,7 @@ fn json(
         RawValue::from_string(line).ok()
     };
     let records = records.into_iter().filter_map(raw).collect();
+    let event = |event: &Event| RawValue::from_string(wire::event_line(event)).ok();
     let (transcript, transcript_error) = match facts {
         Ok(facts) => (Some(TranscriptJson::new(facts)), None),
         Err(error) => (None, Some(error.to_string())),
@@ -222,6 +254,7 @@ fn json(
         transcript,
         transcript_error,
         records,
+        untold_turns: untold.iter().filter_map(event).collect(),
     })
 }
 

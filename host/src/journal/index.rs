@@ -15,7 +15,7 @@ use super::{ENDING, Journal};
 const NAME: &str = ".index.json";
 
 /// Rises when what is remembered means something else.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Fewer files than this are not worth a thread.
 const FILES_A_THREAD: usize = 16;
@@ -44,6 +44,12 @@ pub struct TranscriptNote {
     pub files: u64,
     /// How many tokens it used, all classes together.
     pub tokens: u64,
+    /// How many prompts it has.
+    #[serde(default)]
+    pub prompts: u64,
+    /// The first of them.
+    #[serde(default)]
+    pub title: Option<String>,
 }
 
 /// What is remembered of a file.
@@ -377,6 +383,8 @@ mod tests {
             modified: 2,
             files: 3,
             tokens: 4,
+            prompts: 5,
+            title: Some("six".to_owned()),
         };
         let mut index = Index::of(&journal).unwrap();
         index.note_transcript(&journal.session_file("a", Some("one")), note.clone());

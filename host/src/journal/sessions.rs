@@ -241,7 +241,7 @@ impl Summary {
 }
 
 /// The first line of a prompt that says something.
-fn title_of(prompt: &str) -> String {
+pub(crate) fn title_of(prompt: &str) -> String {
     let line = prompt
         .lines()
         .map(str::trim)

@@ -161,3 +161,39 @@ impl Telling {
         self.push(seq, time, What::Call(call), None);
     }
 }
+
+/// Turns end where the next one begins, and with the session unless the agent is at work.
+#[must_use]
+pub fn with_turn_ends(moments: Vec<Moment>, is_working: bool) -> Vec<Moment> {
+    let mut closed: Vec<Moment> = vec![];
+    let mut is_open = false;
+    for moment in moments {
+        let begins = matches!(moment.what, What::Prompt(_));
+        if begins && is_open {
+            close(&mut closed);
+        }
+        is_open = begins || (is_open && moment.what != What::TurnEnd);
+        closed.push(moment);
+    }
+    if is_open && !is_working {
+        close(&mut closed);
+    }
+    closed
+}
+
+/// Ends the turn behind the last thing that the agent did: a context that was compressed after that was so between turns.
+fn close(moments: &mut Vec<Moment>) {
+    let is_deed = |moment: &Moment| !matches!(moment.what, What::Compaction(_) | What::Usage { .. });
+    let deed = moments.iter().rposition(is_deed).map_or(0, |at| at + 1);
+    let behind = moments.iter().skip(deed);
+    let at = deed
+        + behind
+            .take_while(|moment| matches!(moment.what, What::Usage { .. }))
+            .count();
+    let time = at.checked_sub(1).and_then(|last| moments.get(last)?.time.clone());
+    let end = Moment {
+        time,
+        what: What::TurnEnd,
+    };
+    moments.insert(at, end);
+}
