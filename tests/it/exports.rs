@@ -321,6 +321,58 @@ fn the_recorders_forms_have_the_fields_of_the_real_ones() {
 }
 
 #[test]
+fn a_reply_of_the_stream_ends_behind_its_tokens() {
+    let (agent, case, place) = SESSIONS[0];
+    let recorded = Recorded::new(agent, case, place);
+    let lines = recorded.export("hm");
+    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let types: Vec<String> = lines
+        .iter()
+        .map(|line| {
+            format!(
+                "{} {}",
+                line["type"].as_str().unwrap(),
+                line["role"].as_str().unwrap_or_default()
+            )
+        })
+        .map(|shown| shown.trim().to_owned())
+        .collect();
+    assert_eq!(
+        types[..8],
+        [
+            "session_start",
+            "message_end user",
+            "thinking_delta",
+            "usage",
+            "message_start assistant",
+            "text_delta",
+            "message_end assistant",
+            "tool_call",
+        ]
+    );
+    let last = types.len() - 6;
+    assert_eq!(
+        types[last..],
+        [
+            "message_start assistant",
+            "text_delta",
+            "usage",
+            "message_end assistant",
+            "turn_end",
+            "session_end"
+        ]
+    );
+    let usage = &lines.last().unwrap()["usage"];
+    assert_eq!((&usage["input"], &usage["output"]), (&json!(58), &json!(940)));
+    for line in &lines {
+        assert!(
+            line["v"] == 1 && line["session"].is_string() && line["time"].is_string(),
+            "{line}"
+        );
+    }
+}
+
+#[test]
 fn a_session_without_a_transcript_is_what_its_hooks_told() {
     let machine = Machine::new();
     let payload = |hook: &str, more: Value| {

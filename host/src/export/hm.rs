@@ -46,6 +46,7 @@ pub fn lines(session: &Session) -> Vec<Value> {
         effects: effects(session),
         lines: vec![],
         results: 0,
+        saying: None,
     };
     stream.start();
     for (time, what) in &session.moments {
@@ -64,6 +65,8 @@ struct Stream<'s> {
     lines: Vec<Value>,
     /// How many results have come since the last message.
     results: usize,
+    /// What the agent is saying: the tokens come before the message ends.
+    saying: Option<&'s str>,
 }
 
 /// The results know better than the calls.
@@ -83,7 +86,7 @@ fn effects(session: &Session) -> HashMap<&str, &[FileEffect]> {
     effects
 }
 
-impl Stream<'_> {
+impl<'s> Stream<'s> {
     fn line(&mut self, time: i64, of: &str, kind: &str, more: Value) {
         let mut line = fields(json!({ "v": 1, "type": kind, "session": of, "time": moment::written(time) }));
         line.extend(fields(more));
@@ -112,7 +115,10 @@ impl Stream<'_> {
         self.own(self.session.started, "session_start", start.into());
     }
 
-    fn moment(&mut self, time: i64, what: &What) {
+    fn moment(&mut self, time: i64, what: &'s What) {
+        if !matches!(what, What::Usage { .. }) {
+            self.end_of_words(time);
+        }
         if !matches!(what, What::Result(_)) {
             self.end_of_results(time);
         }
@@ -121,7 +127,7 @@ impl Stream<'_> {
             What::Text(text) => {
                 self.own(time, "message_start", json!({ "role": "assistant" }));
                 self.own(time, "text_delta", json!({ "text": text }));
-                self.own(time, "message_end", json!({ "role": "assistant", "text": text }));
+                self.saying = Some(text);
             }
             What::Thinking(text) => self.own(time, "thinking_delta", json!({ "text": text })),
             What::Call(call) => self.call(time, call),
@@ -132,7 +138,10 @@ impl Stream<'_> {
                 let done = json!({ "tool": tool_of(effect.op), "call_id": id, "text": "", "is_error": false });
                 self.own(time, "tool_result", done);
             }
-            What::Usage { tokens, .. } => self.own(time, "usage", usage(*tokens)),
+            What::Usage { tokens, .. } => {
+                self.own(time, "usage", usage(*tokens));
+                self.end_of_words(time);
+            }
             What::Compaction(mark) => {
                 self.own(time, "compaction_start", json!({}));
                 // An empty text would say that it failed.
@@ -213,6 +222,12 @@ impl Stream<'_> {
         self.results += 1;
     }
 
+    fn end_of_words(&mut self, time: i64) {
+        if let Some(text) = self.saying.take() {
+            self.own(time, "message_end", json!({ "role": "assistant", "text": text }));
+        }
+    }
+
     /// The results of one message are one message.
     fn end_of_results(&mut self, time: i64) {
         if std::mem::take(&mut self.results) > 0 {
@@ -221,7 +236,9 @@ impl Stream<'_> {
     }
 
     fn end(&mut self) {
-        self.end_of_results(self.session.last());
+        let last = self.session.last();
+        self.end_of_words(last);
+        self.end_of_results(last);
         let Some(ended) = self.session.ended else { return };
         let what = json!({
             "answer": self.session.answer().unwrap_or_default(),
