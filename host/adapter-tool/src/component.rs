@@ -43,7 +43,11 @@ impl Component {
         } else if bytes.starts_with(CORE_MODULE) {
             wrapped(&bytes)?
         } else if bytes.starts_with(ELF) {
-            return Err("this is machine code. hookhost takes components only, and compiles them itself".to_owned());
+            return Err(
+                "this is machine code. hookhost takes components only, and compiles them itself; a library is named in \
+                 the settings, under [native.<adapter>], and never installed"
+                    .to_owned(),
+            );
         } else {
             return Err("this is no WebAssembly".to_owned());
         };
