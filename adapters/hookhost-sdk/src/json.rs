@@ -6,7 +6,7 @@
 //! Our own scanner, not serde_json: an adapter is loaded for each hook, and half the size of a component was the parts
 //! of that crate that no adapter needs (numbers as floats, messages for people, a visitor for each type).
 
-pub(crate) mod bytes;
+mod bytes;
 mod cursor;
 #[cfg(test)]
 mod tests;
@@ -383,9 +383,8 @@ pub fn quoted(text: &str) -> String {
     quoted.push('"');
     let mut rest = text;
     loop {
-        let (plain, special) = rest
-            .split_at_checked(bytes::plain_length(rest.as_bytes()))
-            .unwrap_or((rest, ""));
+        let end = rest.bytes().position(bytes::is_special).unwrap_or(rest.len());
+        let (plain, special) = rest.split_at_checked(end).unwrap_or((rest, ""));
         quoted.push_str(plain);
         let mut characters = special.chars();
         match characters.next() {

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::json::bytes::find;
+use memchr::memchr;
+
 use crate::{Entry, Fault, Item, Json, Object, SessionFacts, Start};
 
 /// One pass over a transcript; see the contract's `reading`.
@@ -131,7 +132,7 @@ impl<R: LineReader + 'static> Reading for JsonLines<R> {
     fn push(&mut self, chunk: &[u8]) -> Result<Vec<Entry>, Fault> {
         let mut out = vec![];
         let mut rest = chunk;
-        while let Some(end) = find(rest, b'\n') {
+        while let Some(end) = memchr(b'\n', rest) {
             let (head, tail) = rest.split_at(end + 1);
             rest = tail;
             if self.partial.is_empty() {
@@ -319,7 +320,7 @@ fn trimmed(line: &[u8]) -> &[u8] {
 
 fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     // Checking alone is much faster than looking for pieces to replace.
-    std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
+    simdutf8::basic::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
 
 #[cfg(test)]

@@ -13,8 +13,9 @@ use crate::program::Run;
 use super::refs::SessionRef;
 use super::{pattern, store};
 
-/// How much of a transcript is pushed to an adapter at a time.
-const PIECE: usize = 1 << 20;
+/// How much of a transcript is pushed to an adapter at a time: what stays in a processor's cache while it is copied into
+/// the sandbox and read there.
+const PIECE: usize = 128 << 10;
 
 /// The most that is read of a file beside a transcript.
 const COMPANION_LIMIT: u64 = 16 << 20;

@@ -1,50 +1,54 @@
-//! Looking for bytes, eight at a time: a sandbox has no wider registers to count on.
+//! Looking for the bytes that mean something in a JSON string, many at a time: quotes, backslashes and control
+//! characters.
 
-const ONES: u64 = u64::from_ne_bytes([1; 8]);
-const HIGH_BITS: u64 = u64::from_ne_bytes([0x80; 8]);
+pub(super) use block::{BITS, BLOCK, special};
 
-/// Where `wanted` first stands.
-pub(crate) fn find(bytes: &[u8], wanted: u8) -> Option<usize> {
-    let at = first(
-        bytes,
-        |word| zero_bytes(word ^ (ONES * u64::from(wanted))),
-        |byte| byte == wanted,
-    );
-    (at < bytes.len()).then_some(at)
+/// Whether a byte does not stand for itself in a JSON string.
+pub(super) const fn is_special(byte: u8) -> bool {
+    matches!(byte, b'"' | b'\\' | ..0x20)
 }
 
-/// How many bytes from the beginning on stand for themselves in a JSON string: up to a quote, a backslash or a control
-/// character.
-pub(super) fn plain_length(bytes: &[u8]) -> usize {
-    first(
-        bytes,
-        |word| {
-            let quotes = zero_bytes(word ^ (ONES * u64::from(b'"')));
-            let backslashes = zero_bytes(word ^ (ONES * u64::from(b'\\')));
-            let controls = word.wrapping_sub(ONES * 0x20) & !word;
-            quotes | backslashes | controls
-        },
-        |byte| matches!(byte, b'"' | b'\\' | ..0x20),
-    )
-}
+#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+mod block {
+    /// How many bytes are judged together.
+    pub(in crate::json) const BLOCK: usize = 8;
+    /// How many bits of the judgement belong to a byte.
+    pub(in crate::json) const BITS: usize = 8;
 
-/// Where the first byte stands that `is_wanted` accepts, or the length. `wanted_bytes` sets the high bit of such bytes
-/// of a word; in bytes above the first one it may be wrong.
-fn first(bytes: &[u8], wanted_bytes: impl Fn(u64) -> u64, is_wanted: impl Fn(u8) -> bool) -> usize {
-    let (words, rest) = bytes.as_chunks();
-    for (index, word) in words.iter().enumerate() {
-        let wanted = wanted_bytes(u64::from_le_bytes(*word)) & HIGH_BITS;
-        if wanted != 0 {
-            return index * 8 + wanted.trailing_zeros() as usize / 8;
-        }
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+
+    /// Sets the highest bit of each byte that is special; the first byte's bits are the lowest.
+    pub(in crate::json) const fn special(block: &[u8; BLOCK]) -> u64 {
+        let word = u64::from_le_bytes(*block);
+        zero_bytes(word ^ (ONES * b'"' as u64))
+            | zero_bytes(word ^ (ONES * b'\\' as u64))
+            | zero_bytes(word & (ONES * 0xe0))
     }
-    let before = words.len() * 8;
-    before + rest.iter().position(|&byte| is_wanted(byte)).unwrap_or(rest.len())
+
+    /// The highest bit of each byte that is zero.
+    const fn zero_bytes(word: u64) -> u64 {
+        let low_bits = ONES * 0x7f;
+        !(((word & low_bits) + low_bits) | word | low_bits)
+    }
 }
 
-/// The high bit of each byte that is zero; the borrow can set more of them above the first one.
-const fn zero_bytes(word: u64) -> u64 {
-    word.wrapping_sub(ONES) & !word
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+mod block {
+    use core::arch::wasm32::{u8x16_bitmask, u8x16_eq, u8x16_lt, u8x16_splat, u64x2, v128_or};
+
+    pub(in crate::json) const BLOCK: usize = 16;
+    pub(in crate::json) const BITS: usize = 1;
+
+    /// Sets the bit of each byte that is special; the first byte's is the lowest.
+    #[inline]
+    pub(in crate::json) fn special(block: &[u8; BLOCK]) -> u64 {
+        let both = u128::from_le_bytes(*block);
+        let bytes = u64x2(both as u64, (both >> 64) as u64);
+        let quotes = u8x16_eq(bytes, u8x16_splat(b'"'));
+        let backslashes = u8x16_eq(bytes, u8x16_splat(b'\\'));
+        let controls = u8x16_lt(bytes, u8x16_splat(0x20));
+        u8x16_bitmask(v128_or(v128_or(quotes, backslashes), controls)).into()
+    }
 }
 
 #[cfg(test)]
@@ -54,27 +58,17 @@ mod tests {
     #[test]
     fn every_byte_is_judged_alike_wherever_it_stands() {
         for byte in 0..=u8::MAX {
-            let special = byte < 0x20 || byte == b'"' || byte == b'\\';
-            for at in 0..20 {
-                let mut bytes = [b'a'; 20];
-                bytes[at] = byte;
-                // What stands behind must not be taken for what stands before.
-                for behind in [b'a', 0, 0xff] {
-                    bytes[at + 1..].fill(behind);
-                    let plain = plain_length(&bytes);
-                    if special {
-                        assert_eq!(plain, at, "{byte:#x} at {at}");
-                    } else {
-                        assert!(plain > at, "{byte:#x} at {at}");
-                    }
-                    if byte != b'a' {
-                        assert_eq!(find(&bytes, byte), Some(at));
+            for at in 0..BLOCK {
+                for around in [b'a', b'"', 0, 0x7f, 0x80, 0xff] {
+                    let mut block = [around; BLOCK];
+                    block[at] = byte;
+                    let marks = special(&block);
+                    for (place, &byte) in block.iter().enumerate() {
+                        let is_marked = marks >> (place * BITS + BITS - 1) & 1 == 1;
+                        assert_eq!(is_marked, is_special(byte), "{byte:#x} at {place} in {block:?}");
                     }
                 }
             }
         }
-        assert_eq!(find(b"", b'x'), None);
-        assert_eq!(find(b"abcdefghij", b'x'), None);
-        assert_eq!(plain_length("äöü€𝄞".as_bytes()), "äöü€𝄞".len());
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::Json;
-use super::bytes::plain_length;
+use super::bytes::{BITS, BLOCK, is_special, special};
 
 /// A place in JSON text that only moves forward: each value is read, entered or passed over once.
 ///
@@ -171,13 +171,21 @@ impl<'a> Cursor<'a> {
     }
 
     /// The next byte that is not white space; the cursor is at it.
+    #[inline]
     pub fn peek(&mut self) -> Option<u8> {
-        loop {
-            match self.byte() {
-                Some(b' ' | b'\n' | b'\r' | b'\t') => self.at += 1,
-                other => return other,
-            }
+        // Programs write JSON without any.
+        match self.byte() {
+            Some(byte) if byte > b' ' => Some(byte),
+            _ => self.peek_far(),
         }
+    }
+
+    #[cold]
+    fn peek_far(&mut self) -> Option<u8> {
+        while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.byte() {
+            self.at += 1;
+        }
+        self.byte()
     }
 
     /// Makes sure that nothing follows.
@@ -247,6 +255,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    #[inline]
     fn byte(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
@@ -279,6 +288,7 @@ impl<'a> Cursor<'a> {
         self.colon()
     }
 
+    #[inline]
     fn colon(&mut self) -> Result<(), Broken> {
         if self.peek() != Some(b':') {
             return Err(self.broken("`:` is missing"));
@@ -292,7 +302,17 @@ impl<'a> Cursor<'a> {
     fn string(&mut self) -> Result<Cow<'a, str>, Broken> {
         self.at += 1;
         let start = self.at;
-        let escaped = self.string_end()?;
+        if let Some(length) = self.short_string() {
+            self.at += length + 1;
+            return Ok(Cow::Borrowed(self.text.get(start..start + length).unwrap_or_default()));
+        }
+        self.far_string()
+    }
+
+    #[inline(never)]
+    fn far_string(&mut self) -> Result<Cow<'a, str>, Broken> {
+        let start = self.at;
+        let escaped = self.far_string_end()?;
         let inner = self.text.get(start..self.at - 1).unwrap_or_default();
         Ok(if escaped {
             Cow::Owned(unescaped(inner))
@@ -301,44 +321,89 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// From behind the opening quote to behind the closing one. Whether there are escapes in between.
-    fn string_end(&mut self) -> Result<bool, Broken> {
-        let mut escaped = false;
-        loop {
-            self.at += plain_length(self.text.as_bytes().get(self.at..).unwrap_or_default());
-            match self.byte() {
-                Some(b'"') => {
-                    self.at += 1;
-                    return Ok(escaped);
-                }
-                Some(b'\\') => {
-                    escaped = true;
-                    self.escape()?;
-                }
-                _ => return Err(self.broken("a control character in a string")),
-            }
-        }
+    /// The length of a string whose first byte is here, if it ends in the first block and has no escapes: as most keys
+    /// and many values do.
+    #[inline(always)]
+    fn short_string(&self) -> Option<usize> {
+        let block = self.text.as_bytes().get(self.at..)?.first_chunk::<BLOCK>()?;
+        let place = special(block).trailing_zeros() as usize / BITS;
+        (block.get(place) == Some(&b'"')).then_some(place)
     }
 
-    fn escape(&mut self) -> Result<(), Broken> {
-        self.at += 1;
-        match self.byte() {
-            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {
-                self.at += 1;
-                Ok(())
+    /// From behind the opening quote to behind the closing one.
+    fn string_end(&mut self) -> Result<(), Broken> {
+        match self.short_string() {
+            Some(length) => self.at += length + 1,
+            None => {
+                self.far_string_end()?;
             }
-            Some(b'u') => {
-                self.at += 1;
-                for _ in 0..4 {
-                    if !self.byte().is_some_and(|byte| byte.is_ascii_hexdigit()) {
-                        return Err(self.broken("an escape is not whole"));
-                    }
-                    self.at += 1;
-                }
-                Ok(())
-            }
-            _ => Err(self.broken("there is no such escape")),
         }
+        Ok(())
+    }
+
+    /// The same, of any string. Whether there are escapes in between.
+    #[inline(never)]
+    fn far_string_end(&mut self) -> Result<bool, Broken> {
+        // Most of a transcript is read by this loop: it keeps its place in a register, and judges a byte once.
+        let bytes = self.text.as_bytes();
+        let mut at = self.at;
+        let mut escaped = false;
+        while let Some(block) = bytes.get(at..).and_then(<[u8]>::first_chunk::<BLOCK>) {
+            let mut marks = special(block);
+            let mut next = at + BLOCK;
+            while marks != 0 {
+                let place = marks.trailing_zeros() as usize / BITS;
+                if block.get(place) == Some(&b'"') {
+                    self.at = at + place + 1;
+                    return Ok(escaped);
+                }
+                let Some(length) = escape_length(bytes.get(at + place..).unwrap_or_default()) else {
+                    return Err(self.broken_escape(at + place));
+                };
+                escaped = true;
+                let behind = place + length;
+                if behind >= BLOCK {
+                    next = at + behind;
+                    break;
+                }
+                marks &= u64::MAX << (behind * BITS);
+            }
+            at = next;
+        }
+        while let Some(&byte) = bytes.get(at) {
+            if byte == b'"' {
+                self.at = at + 1;
+                return Ok(escaped);
+            }
+            if is_special(byte) {
+                let Some(length) = escape_length(bytes.get(at..).unwrap_or_default()) else {
+                    return Err(self.broken_escape(at));
+                };
+                at += length;
+                escaped = true;
+            } else {
+                at += 1;
+            }
+        }
+        self.at = at;
+        Err(self.broken("a string does not end"))
+    }
+
+    /// What is wrong where an escape should stand.
+    #[cold]
+    fn broken_escape(&mut self, at: usize) -> Broken {
+        let bytes = self.text.as_bytes();
+        self.at = at;
+        if bytes.get(at) != Some(&b'\\') {
+            return self.broken("a control character in a string");
+        }
+        self.at += 1;
+        if bytes.get(at + 1) != Some(&b'u') {
+            return self.broken("there is no such escape");
+        }
+        let digits = bytes.get(at + 2..).unwrap_or_default().iter().take(4);
+        self.at += 1 + digits.take_while(|byte| byte.is_ascii_hexdigit()).count();
+        self.broken("an escape is not whole")
     }
 
     fn number(&mut self) -> Result<(), Broken> {
@@ -382,6 +447,37 @@ impl<'a> Cursor<'a> {
         }
         self.at += word.len();
         Ok(())
+    }
+}
+
+/// The length of the escape that the text begins with. `None`: it begins with none.
+#[inline]
+fn escape_length(text: &[u8]) -> Option<usize> {
+    // A table: a branch for each letter is one that processors guess wrong.
+    #[allow(
+        clippy::indexing_slicing,
+        reason = "evaluated when the adapter is compiled; a wrong index stops the build"
+    )]
+    const LENGTHS: [u8; 256] = {
+        let mut lengths = [0; 256];
+        let letters = br#""\/bfnrt"#;
+        let mut at = 0;
+        while at < letters.len() {
+            lengths[letters[at] as usize] = 2;
+            at += 1;
+        }
+        lengths
+    };
+    let [b'\\', letter, rest @ ..] = text else {
+        return None;
+    };
+    match LENGTHS.get(usize::from(*letter)) {
+        Some(&length) if length > 0 => Some(length.into()),
+        _ if *letter == b'u' => {
+            let is_whole = rest.get(..4)?.iter().all(u8::is_ascii_hexdigit);
+            is_whole.then_some(6)
+        }
+        _ => None,
     }
 }
 
