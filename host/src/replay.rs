@@ -203,7 +203,7 @@ impl Player {
         let config = Config::load()?;
         let (name, found) = selection.find(&config)?;
         Ok(Opened {
-            adapter: found.load(&name, config.limits())?,
+            adapter: found.load_hooks(&name, config.limits())?,
             name,
             env: found.env,
         })

@@ -38,6 +38,10 @@ fn every_adapter_has_fixtures_and_every_fixture_an_adapter() {
             failures.push(format!("{} has no payloads in tests/fixtures", adapter.name));
         }
         let claimed = open(adapter.name).describe().unwrap().capabilities;
+        if !claimed.hooks {
+            // Their part for hooks is not asked whether there are any.
+            failures.push(format!("{} claims no hooks", adapter.name));
+        }
         if claimed.transcript_analyzer && !has_files("transcripts") {
             failures.push(format!("{} has no transcripts in tests/fixtures", adapter.name));
         }

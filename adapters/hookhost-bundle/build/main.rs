@@ -2,8 +2,8 @@
 //! processor, and writes the table that `lib.rs` includes.
 //!
 //! 1. `cargo metadata` names the packages in `adapters/` that make a cdylib.
-//! 2. One nested `cargo build` makes core modules of all of them, in a target folder of its own
-//!    (`<target>/adapters`), which all profiles and targets share.
+//! 2. A nested `cargo build` makes core modules of all of them, in a target folder of its own (`<target>/adapters`), which
+//!    all profiles and targets share; and another one of the parts that hooks need (`hook-adapter` in the contract).
 //! 3. Each is wrapped as a component and may import nothing but what the contract defines.
 //! 4. Each component is compiled, unless its digest, the engine's version and the configuration are those of the last
 //!    compilation.
@@ -17,6 +17,8 @@ use std::{env, fs, thread};
 
 use sha2::{Digest, Sha256};
 use wasmparser::{Parser, Payload};
+use wit_component::StringEncoding;
+use wit_parser::Resolve;
 
 #[path = "../../../host/src/adapter/wasm/engine_config.rs"]
 #[allow(
@@ -27,6 +29,7 @@ mod engine_config;
 
 const WASM_TARGET: &str = "wasm32-unknown-unknown";
 const PROFILE: &str = "adapter";
+const CONTRACT: &str = "wit/v0.1";
 /// Room for the guest's stack. The tool chain's default of 1 MiB is memory that every call has to be given.
 const STACK_BYTES: u32 = 256 * 1024;
 
@@ -57,13 +60,22 @@ fn run() -> Result<(), Box<dyn Error>> {
     let packages = adapter_packages(root, adapters_dir)?;
     let out_dir = PathBuf::from(variable("OUT_DIR")?);
     let shared = shared_target_dir(&out_dir)?;
-    build_modules(root, &shared, &packages)?;
+    for part in [Part::Whole, Part::Hooks] {
+        build_modules(root, &part.folder(&shared), &packages, part)?;
+    }
 
+    let contract = root.join(CONTRACT);
     // Compiling is most of the work, so each processor gets a component.
     let built: Vec<Option<Built>> = thread::scope(|scope| {
         let workers: Vec<_> = packages
             .iter()
-            .map(|package| scope.spawn(|| package.finish(&shared, &out_dir).map_err(|error| error.to_string())))
+            .map(|package| {
+                scope.spawn(|| {
+                    package
+                        .finish(&contract, &shared, &out_dir)
+                        .map_err(|error| error.to_string())
+                })
+            })
             .collect();
         workers
             .into_iter()
@@ -88,10 +100,36 @@ struct Package {
     module: String,
 }
 
+/// What of an adapter a component holds.
+#[derive(Clone, Copy, PartialEq)]
+enum Part {
+    /// The contract's world `adapter`.
+    Whole,
+    /// The contract's world `hook-adapter`.
+    Hooks,
+}
+
+impl Part {
+    fn folder(self, shared: &Path) -> PathBuf {
+        match self {
+            Self::Whole => shared.to_owned(),
+            Self::Hooks => shared.join("hooks"),
+        }
+    }
+
+    fn suffix(self) -> &'static str {
+        match self {
+            Self::Whole => "",
+            Self::Hooks => "-hooks",
+        }
+    }
+}
+
 struct Built {
     declaration: Declaration,
     digest: String,
     code: PathBuf,
+    hooks: PathBuf,
 }
 
 /// What the SDK's macro wrote into the module: see `hookhost_sdk::export_adapter`.
@@ -161,12 +199,16 @@ fn shared_target_dir(out_dir: &Path) -> Result<PathBuf, Box<dyn Error>> {
     Ok(target.join("adapters"))
 }
 
-fn build_modules(root: &Path, target_dir: &Path, packages: &[Package]) -> Result<(), Box<dyn Error>> {
+fn build_modules(root: &Path, target_dir: &Path, packages: &[Package], part: Part) -> Result<(), Box<dyn Error>> {
     if packages.is_empty() {
         return Ok(());
     }
     refuse_missing_target()?;
-    let mut flags = vec![format!("-Clink-arg=-zstack-size={STACK_BYTES}")];
+    let mut flags = vec![
+        format!("-Clink-arg=-zstack-size={STACK_BYTES}"),
+        // The engine has vectors everywhere. Transcripts are read in a third of the time with them.
+        "-Ctarget-feature=+simd128".to_owned(),
+    ];
     // Panic messages name source files: the same ones on every machine, so that a digest is the same everywhere.
     flags.push(format!("--remap-path-prefix={}=.", root.display()));
     if let Some(home) = env::var_os("CARGO_HOME").map(PathBuf::from).or_else(cargo_home) {
@@ -178,6 +220,10 @@ fn build_modules(root: &Path, target_dir: &Path, packages: &[Package]) -> Result
         .args(["build", "--target", WASM_TARGET, "--profile", PROFILE, "--target-dir"])
         .arg(target_dir)
         .args(packages.iter().flat_map(|package| ["-p", &package.name]))
+        .args(match part {
+            Part::Whole => &[] as &[_],
+            Part::Hooks => &["-p", "hookhost-sdk", "--features", "hookhost-sdk/hooks-only"],
+        })
         // What the outer build wants of its own crates is not meant for these.
         .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"))
         .env_remove("RUSTFLAGS")
@@ -186,6 +232,11 @@ fn build_modules(root: &Path, target_dir: &Path, packages: &[Package]) -> Result
         .env_remove("CARGO_TARGET_DIR")
         .env_remove("CARGO_BUILD_TARGET_DIR")
         .env_remove("CARGO_INCREMENTAL");
+    for (name, _) in env::vars_os() {
+        if name.to_string_lossy().starts_with("CARGO_PROFILE_") {
+            cargo.env_remove(name);
+        }
+    }
     let output = cargo.output()?;
     if !output.status.success() {
         return Err(format!(
@@ -213,9 +264,9 @@ fn refuse_missing_target() -> Result<(), Box<dyn Error>> {
 }
 
 impl Package {
-    /// From the core module to the precompiled component in `out_dir`.
-    fn finish(&self, shared: &Path, out_dir: &Path) -> Result<Option<Built>, Box<dyn Error>> {
-        let module = fs::read(shared.join(WASM_TARGET).join(PROFILE).join(&self.module))?;
+    /// From the core modules to the precompiled components in `out_dir`.
+    fn finish(&self, contract: &Path, shared: &Path, out_dir: &Path) -> Result<Option<Built>, Box<dyn Error>> {
+        let module = self.module(shared, Part::Whole)?;
         let Some(declaration) = declaration(&module)? else {
             println!(
                 "cargo::warning=adapters/{} exports no adapter yet and is left out",
@@ -230,46 +281,75 @@ impl Package {
             )
             .into());
         }
-        let component = wit_component::ComponentEncoder::default()
-            .module(&module)
-            .and_then(|encoder| encoder.validate(true).encode())
-            .map_err(|error| format!("adapters/{}: {error:#}", self.folder))?;
-        refuse_foreign_imports(&component).map_err(|error| format!("adapters/{}: {error}", self.folder))?;
-        write_if_changed(&out_dir.join(format!("{}.wasm", self.folder)), &component)?;
-
-        let digest = hex(&Sha256::digest(&component));
-        let compiled = self.compiled(shared, &component, &digest)?;
-        let code = out_dir.join(format!("{}.cwasm", self.folder));
-        write_if_changed(&code, &compiled)?;
+        let (digest, code) = self.component(shared, out_dir, &module, Part::Whole)?;
+        let mut module = self.module(shared, Part::Hooks)?;
+        declare_world(&mut module, contract, "hook-adapter")?;
+        let (_, hooks) = self.component(shared, out_dir, &module, Part::Hooks)?;
         Ok(Some(Built {
             declaration,
             digest,
             code,
+            hooks,
         }))
     }
 
-    fn compiled(&self, shared: &Path, component: &[u8], digest: &str) -> Result<Vec<u8>, Box<dyn Error>> {
-        let (architecture, system) = (variable("CARGO_CFG_TARGET_ARCH")?, variable("CARGO_CFG_TARGET_OS")?);
-        let folder = shared.join("precompiled").join(format!("{architecture}-{system}"));
-        let (code_file, key_file) = (folder.join(&self.folder), folder.join(format!("{}.key", self.folder)));
-        let key = format!(
-            "{digest} {} {:016x}",
-            engine_config::WASMTIME_VERSION,
-            engine_config::CONFIG_ID
-        );
-        // The key holds the code's own digest as well: two builds may write at the same time.
-        if let (Ok(code), Ok(found)) = (fs::read(&code_file), fs::read_to_string(&key_file))
-            && found == format!("{key} {}", hex(&Sha256::digest(&code)))
-        {
-            return Ok(code);
-        }
-        let code = compile(component, &engine_config::compile_target(&architecture, &system))
-            .map_err(|error| format!("adapters/{}: {error:?}", self.folder))?;
-        fs::create_dir_all(&folder)?;
-        replace(&code_file, &code)?;
-        replace(&key_file, format!("{key} {}", hex(&Sha256::digest(&code))).as_bytes())?;
-        Ok(code)
+    fn module(&self, shared: &Path, part: Part) -> std::io::Result<Vec<u8>> {
+        fs::read(part.folder(shared).join(WASM_TARGET).join(PROFILE).join(&self.module))
     }
+
+    /// The component of a module: its digest, and the file of its compiled code.
+    fn component(
+        &self,
+        shared: &Path,
+        out_dir: &Path,
+        module: &[u8],
+        part: Part,
+    ) -> Result<(String, PathBuf), Box<dyn Error>> {
+        let component = wit_component::ComponentEncoder::default()
+            .module(module)
+            .and_then(|encoder| encoder.validate(true).encode())
+            .map_err(|error| format!("adapters/{}: {error:#}", self.folder))?;
+        refuse_foreign_imports(&component).map_err(|error| format!("adapters/{}: {error}", self.folder))?;
+        let name = format!("{}{}", self.folder, part.suffix());
+        write_if_changed(&out_dir.join(format!("{name}.wasm")), &component)?;
+
+        let digest = hex(&Sha256::digest(&component));
+        let code = out_dir.join(format!("{name}.cwasm"));
+        write_if_changed(&code, &compiled(&name, shared, &component, &digest)?)?;
+        Ok((digest, code))
+    }
+}
+
+/// Adds the type of the component that the module is to become.
+fn declare_world(module: &mut Vec<u8>, contract: &Path, world: &str) -> Result<(), Box<dyn Error>> {
+    let mut resolve = Resolve::default();
+    let (package, _) = resolve.push_dir(contract)?;
+    let world = resolve.select_world(&[package], Some(world))?;
+    wit_component::embed_component_metadata(module, &resolve, world, StringEncoding::UTF8)?;
+    Ok(())
+}
+
+fn compiled(name: &str, shared: &Path, component: &[u8], digest: &str) -> Result<Vec<u8>, Box<dyn Error>> {
+    let (architecture, system) = (variable("CARGO_CFG_TARGET_ARCH")?, variable("CARGO_CFG_TARGET_OS")?);
+    let folder = shared.join("precompiled").join(format!("{architecture}-{system}"));
+    let (code_file, key_file) = (folder.join(name), folder.join(format!("{name}.key")));
+    let key = format!(
+        "{digest} {} {:016x}",
+        engine_config::WASMTIME_VERSION,
+        engine_config::CONFIG_ID
+    );
+    // The key holds the code's own digest as well: two builds may write at the same time.
+    if let (Ok(code), Ok(found)) = (fs::read(&code_file), fs::read_to_string(&key_file))
+        && found == format!("{key} {}", hex(&Sha256::digest(&code)))
+    {
+        return Ok(code);
+    }
+    let code = compile(component, &engine_config::compile_target(&architecture, &system))
+        .map_err(|error| format!("adapters/{name}: {error:?}"))?;
+    fs::create_dir_all(&folder)?;
+    replace(&code_file, &code)?;
+    replace(&key_file, format!("{key} {}", hex(&Sha256::digest(&code))).as_bytes())?;
+    Ok(code)
 }
 
 fn compile(component: &[u8], target: &str) -> wasmtime::Result<Vec<u8>> {
@@ -335,17 +415,21 @@ fn refuse_ambiguous_names(built: &[Built]) -> Result<(), Box<dyn Error>> {
 }
 
 fn table(built: &[Built]) -> Result<String, Box<dyn Error>> {
+    let page = |file: &Path| format!("{{ static CODE: &Page<[u8]> = &Page(*include_bytes!({file:?})); &CODE.0 }}");
     let mut source = String::from("&[\n");
     for Built {
         declaration: Declaration { name, aliases, env },
         digest,
         code,
+        hooks,
     } in built
     {
         writeln!(
             source,
             "    Builtin {{ name: {name:?}, aliases: &{aliases:?}, env: &{env:?}, digest: \"sha256:{digest}\", \
-             code: {{ static CODE: &Page<[u8]> = &Page(*include_bytes!({code:?})); &CODE.0 }} }},",
+             code: {}, hooks: {} }},",
+            page(code),
+            page(hooks),
         )?;
     }
     source.push(']');

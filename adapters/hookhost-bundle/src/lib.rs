@@ -13,6 +13,8 @@ pub struct Builtin {
     pub digest: &'static str,
     /// The precompiled component. Begins at a page boundary, so that it can be run where it lies.
     pub code: &'static [u8],
+    /// The same of the part that a running hook needs: the world `hook-adapter` of the contract.
+    pub hooks: &'static [u8],
 }
 
 /// What the build found in `adapters/`, by name.
@@ -37,6 +39,7 @@ mod tests {
     fn code_begins_at_a_page_boundary() {
         for adapter in BUILTINS {
             assert_eq!(adapter.code.as_ptr().addr() % 4096, 0, "{}", adapter.name);
+            assert_eq!(adapter.hooks.as_ptr().addr() % 4096, 0, "{}", adapter.name);
         }
     }
 

@@ -1,5 +1,6 @@
 //! Building events.
 
+use crate::bindings::hookhost::adapter::types::HookContext;
 use crate::{Context, Event, EventKind};
 
 /// The metadata key for the agent's own last text.
@@ -7,6 +8,22 @@ pub const LAST_MESSAGE: &str = "last_assistant_message";
 
 /// How many characters of the agent's last text go into an event.
 pub(crate) const LAST_MESSAGE_CHARS: usize = 4096;
+
+/// Adapters see one kind of context; a hook's has no files.
+impl From<HookContext> for Context {
+    fn from(from: HookContext) -> Self {
+        Self {
+            repo_root: from.repo_root,
+            cwd: from.cwd,
+            home: from.home,
+            platform: from.platform,
+            received_at: from.received_at,
+            env: from.env,
+            files: vec![],
+            snapshots: from.snapshots,
+        }
+    }
+}
 
 impl Event {
     /// An event with nothing but its kind and its session.

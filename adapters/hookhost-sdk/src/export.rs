@@ -24,7 +24,7 @@ macro_rules! export_adapter {
             #[cfg(target_arch = "wasm32")]
             type Exported = $crate::component::Exported<$adapter>;
             #[cfg(target_arch = "wasm32")]
-    $crate::bindings::export_component!(Exported with_types_in $crate::bindings);
+            $crate::export_world!(Exported);
 
             #[cfg(all(not(target_arch = "wasm32"), panic = "unwind"))]
             #[unsafe(export_name = "hookhost_adapter_0_1")]
@@ -40,6 +40,28 @@ macro_rules! export_adapter {
                 unsafe { $crate::native::answer::<$adapter>(request, request_length, bytes, bytes_length, take, to) }
             }
         };
+    };
+}
+
+/// The exports of the whole world.
+#[cfg(not(feature = "hooks-only"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! export_world {
+    ($exported:ident) => {
+        $crate::bindings::export_component!($exported with_types_in $crate::bindings);
+    };
+}
+
+/// The exports of the part that hooks need. The build that wants this part adds the type of the component.
+#[cfg(feature = "hooks-only")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! export_world {
+    ($exported:ident) => {
+        $crate::bindings::exports::hookhost::adapter::hooks::__export_hookhost_adapter_hooks_0_1_0_cabi!(
+            $exported with_types_in $crate::bindings::exports::hookhost::adapter::hooks
+        );
     };
 }
 
@@ -110,6 +132,7 @@ const fn copy(out: &mut [u8], mut at: usize, bytes: &[u8]) -> usize {
 pub mod component {
     use super::*;
     use crate::bindings::exports::hookhost::adapter::{hooks, identity, registration, sessions, transcripts};
+    use crate::bindings::hookhost::adapter::types::HookContext;
     use crate::lines::Reading;
     use crate::{Adapter, Context, Event, Fault, Invocation, Json, Object, Pattern, RegistrationPlan, Scope, Start};
     use std::marker::PhantomData;
@@ -155,7 +178,8 @@ pub mod component {
     }
 
     impl<A: Adapter> hooks::Guest for Exported<A> {
-        fn parse(hook: String, payload: String, context: Context) -> Result<Vec<Event>, Fault> {
+        fn parse(hook: String, payload: String, context: HookContext) -> Result<Vec<Event>, Fault> {
+            let context = Context::from(context);
             with::<A, _>(|adapter| {
                 let hook = A::MANIFEST.native_hook(&hook);
                 match Object::parse(&payload) {
@@ -165,8 +189,8 @@ pub mod component {
             })
         }
 
-        fn finish(context: Context) -> Result<Vec<Event>, Fault> {
-            with::<A, _>(|adapter| adapter.finish(&context))
+        fn finish(context: HookContext) -> Result<Vec<Event>, Fault> {
+            with::<A, _>(|adapter| adapter.finish(&context.into()))
         }
 
         fn reply(hook: String, message: Option<String>) -> Result<Vec<u8>, Fault> {

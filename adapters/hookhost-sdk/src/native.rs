@@ -28,6 +28,7 @@ use std::sync::Once;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::bindings::exports::hookhost::adapter::{hooks, identity, registration, sessions};
+use crate::bindings::hookhost::adapter::types::HookContext;
 use crate::component::{self, Exported};
 use crate::lines::Reading;
 use crate::{Adapter, Capabilities, Context, Fault, Invocation, Scope, Start, Wanted};
@@ -49,10 +50,10 @@ enum Request {
     /// `bytes`: the payload.
     Parse {
         hook: String,
-        context: Context,
+        context: HookContext,
     },
     Finish {
-        context: Context,
+        context: HookContext,
     },
     Reply {
         hook: String,

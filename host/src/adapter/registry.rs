@@ -42,6 +42,8 @@ pub struct Found {
     /// Where it came from.
     pub origin: Origin,
     code: Code,
+    /// The part that a running hook needs, where it is compiled by itself.
+    hooks: Option<wasm::Code>,
 }
 
 #[derive(Clone, Debug)]
@@ -94,6 +96,24 @@ impl Found {
         }
     }
 
+    /// As [`Found::load`], for callers that only want to know what a hook's payload means and what is replied: of a
+    /// built-in adapter, whose hooks are always claimed, a small part is enough and nothing else can be called.
+    ///
+    /// # Errors
+    /// As [`Found::load`].
+    pub fn load_hooks(&self, called: &str, limits: Limits) -> Answer<Box<dyn Adapter>> {
+        match &self.hooks {
+            Some(hooks) => wasm::load(called, hooks, limits),
+            None => self.load(called, limits),
+        }
+    }
+
+    /// [`Found::load_hooks`] gives only a part of the adapter.
+    #[must_use]
+    pub fn has_hooks_apart(&self) -> bool {
+        self.hooks.is_some()
+    }
+
     fn locked(lock: Lock, origin: Origin, code: PathBuf) -> Self {
         Self {
             name: lock.name,
@@ -102,6 +122,7 @@ impl Found {
             digest: lock.digest,
             origin,
             code: Code::Component(wasm::Code::File(code)),
+            hooks: None,
         }
     }
 }
@@ -188,27 +209,33 @@ pub fn installed() -> Vec<String> {
 
 /// The adapters that hookhost brings along.
 pub fn builtins() -> impl Iterator<Item = Found> {
-    #[cfg(feature = "builtin")]
-    let builtins = hookhost_bundle::BUILTINS;
-    #[cfg(not(feature = "builtin"))]
-    let builtins: &[std::convert::Infallible] = &[];
-    builtins.iter().map(|one| {
-        #[cfg(not(feature = "builtin"))]
-        match *one {}
-        #[cfg(feature = "builtin")]
-        Found {
-            name: one.name.to_owned(),
-            aliases: one.aliases.iter().map(|&alias| alias.to_owned()).collect(),
-            env: one.env.iter().map(|&variable| variable.to_owned()).collect(),
-            digest: one.digest.to_owned(),
-            origin: Origin::Builtin,
-            code: Code::Component(wasm::Code::Embedded(one.code)),
-        }
-    })
+    builtins_where(|_, _| true)
 }
 
 fn builtin(name: &str) -> Option<Found> {
-    builtins().find(|one| one.name == name || one.aliases.iter().any(|alias| alias == name))
+    builtins_where(|own, aliases| own == name || aliases.contains(&name)).next()
+}
+
+/// Those whose name and aliases pass; a hook does not pay for the others.
+#[cfg(feature = "builtin")]
+fn builtins_where(pass: impl Fn(&str, &[&str]) -> bool) -> impl Iterator<Item = Found> {
+    let passing = hookhost_bundle::BUILTINS
+        .iter()
+        .filter(move |one| pass(one.name, one.aliases));
+    passing.map(|one| Found {
+        name: one.name.to_owned(),
+        aliases: one.aliases.iter().map(|&alias| alias.to_owned()).collect(),
+        env: one.env.iter().map(|&variable| variable.to_owned()).collect(),
+        digest: one.digest.to_owned(),
+        origin: Origin::Builtin,
+        code: Code::Component(wasm::Code::Embedded(one.code)),
+        hooks: Some(wasm::Code::Embedded(one.hooks)),
+    })
+}
+
+#[cfg(not(feature = "builtin"))]
+fn builtins_where(_: impl Fn(&str, &[&str]) -> bool) -> impl Iterator<Item = Found> {
+    std::iter::empty()
 }
 
 /// The folder of the user's adapters.
@@ -269,6 +296,7 @@ fn find_native(called: &str, config: &Config) -> Answer<Option<Found>> {
                 digest: format!("sha256:{}", named.sha256),
                 origin: Origin::Native(named.file.clone()),
                 code: Code::Library(native),
+                hooks: None,
             }));
         }
     }

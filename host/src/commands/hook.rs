@@ -176,7 +176,7 @@ fn ask(
     payload: &Payload,
     surroundings: &Surroundings,
 ) -> Outcome {
-    let mut adapter = match found.load(&found.name, config.limits()) {
+    let mut adapter = match found.load_hooks(&found.name, config.limits()) {
         Ok(adapter) => adapter,
         Err(error) => return Outcome::failed(because(&error)),
     };

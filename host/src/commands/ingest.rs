@@ -59,7 +59,7 @@ pub(super) fn run(args: &IngestArgs, selection: &Selection) -> Result<Output> {
         ..config.limits()
     };
     let mut stream = Stream {
-        adapter: found.load(&found.name, limits)?,
+        adapter: found.load_hooks(&found.name, limits)?,
         journal: records.then(Journal::of_user).flatten(),
         found,
         config,

@@ -76,7 +76,10 @@ pub(crate) enum Request {
 
 impl Request {
     pub(crate) fn run(self, selection: &Selection) -> Result<Output> {
-        let mut call = Call::open(selection)?;
+        let mut call = match self {
+            Self::ParseHook(_) => Call::open_for_hooks(selection)?,
+            _ => Call::open(selection)?,
+        };
         let answer = self.answer(&mut call);
         // The process ends with this call; taking the adapter down would only take time.
         std::mem::forget(call);

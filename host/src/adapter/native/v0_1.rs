@@ -10,7 +10,7 @@ use serde::ser::Serializer;
 use super::library::Library;
 use super::worker::Worker;
 use crate::adapter::wasm::v0_1::bindings::exports::hookhost::adapter::{identity, registration, sessions, transcripts};
-use crate::adapter::wasm::v0_1::bindings::hookhost::adapter::types::{Context, Entry, Event, Fault};
+use crate::adapter::wasm::v0_1::bindings::hookhost::adapter::types::{Context, Entry, Event, Fault, HookContext};
 use crate::adapter::wasm::v0_1::fault_error;
 use crate::adapter::{Adapter, AdapterError, Answer, CallLimits, FailureKind, Limits, Reading, ReadingStart};
 use crate::model;
@@ -27,10 +27,10 @@ enum Request<'a> {
     Describe,
     Parse {
         hook: &'a str,
-        context: Context,
+        context: HookContext,
     },
     Finish {
-        context: Context,
+        context: HookContext,
     },
     Reply {
         hook: &'a str,

@@ -94,6 +94,17 @@ impl Sandbox {
         limits: CallLimits,
         call: impl FnOnce(&mut Running) -> Result<T>,
     ) -> Answer<T> {
+        self.call_with(what, limits, limits.time, call)
+    }
+
+    /// The same for one of several calls that share a limit: `left` is what there still is of its time.
+    pub(super) fn call_with<T>(
+        &mut self,
+        what: &str,
+        limits: CallLimits,
+        left: Duration,
+        call: impl FnOnce(&mut Running) -> Result<T>,
+    ) -> Answer<T> {
         let engine = precompiled::engine().map_err(|error| self.error(FailureKind::Load, on_one_line(&error)))?;
         let (mut store, instance) = match self.running.take() {
             Some(running) => (running.store, Some(running.instance)),
@@ -103,7 +114,7 @@ impl Sandbox {
         store.limiter(|guest| guest);
         store.set_hostcall_fuel(limits.answer);
         store.set_epoch_deadline(1);
-        let deadline = Deadline::start(limits.time);
+        let deadline = Deadline::start(left);
         store.epoch_deadline_callback(stop_at(deadline.at()));
 
         let instance = match instance {

@@ -2,17 +2,17 @@
 
 mod convert;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use wasmtime::component::{Component, ComponentNamedList, Lift, Linker, Lower, ResourceAny, TypedFunc, WasmStr};
 use wasmtime::{Result, StoreContextMut};
 
 use super::sandbox::{Guest, Sandbox};
-use crate::adapter::{Adapter, AdapterError, Answer, CallLimits, FailureKind, Limits, Reading, ReadingStart};
+use crate::adapter::{Adapter, AdapterError, Answer, FailureKind, Limits, Reading, ReadingStart};
 use crate::model;
 use bindings::exports::hookhost::adapter::{identity, registration, sessions, transcripts};
 use bindings::hookhost::adapter::log::Level;
-use bindings::hookhost::adapter::types::{Context, Entry, Event, Fault};
+use bindings::hookhost::adapter::types::{Context, Entry, Event, Fault, HookContext};
 
 #[allow(
     missing_docs,
@@ -45,9 +45,9 @@ const LOG: &str = "hookhost:adapter/log@0.1.0";
 type Faulty<T> = Result<T, Fault>;
 type Push = TypedFunc<(ResourceAny, &'static [u8]), (Faulty<Vec<Entry>>,)>;
 
-/// Whether the component exports this line's first interface.
+/// Whether the component exports the interface that both worlds of this line have.
 pub(super) fn is_spoken_by(component: &Component) -> bool {
-    component.get_export_index(None, IDENTITY).is_some()
+    component.get_export_index(None, HOOKS).is_some()
 }
 
 /// An adapter of this line.
@@ -127,12 +127,12 @@ impl Adapter for WasmAdapter {
     }
 
     fn parse(&mut self, hook: &str, payload: &str, context: &model::Context) -> Answer<Vec<model::Event>> {
-        let events: Vec<Event> = self.call(HOOKS, "parse", (hook, payload, &Context::from(context)))?;
+        let events: Vec<Event> = self.call(HOOKS, "parse", (hook, payload, &HookContext::from(context)))?;
         Ok(events.into_iter().map(Into::into).collect())
     }
 
     fn finish(&mut self, context: &model::Context) -> Answer<Vec<model::Event>> {
-        let events: Vec<Event> = self.call(HOOKS, "finish", (&Context::from(context),))?;
+        let events: Vec<Event> = self.call(HOOKS, "finish", (&HookContext::from(context),))?;
         Ok(events.into_iter().map(Into::into).collect())
     }
 
@@ -189,7 +189,7 @@ impl Adapter for WasmAdapter {
             Ok((resource, running.function(TRANSCRIPTS, "[method]reading.push")?))
         })?;
         let mut reading = WasmReading {
-            limits: self.limits.transcripts,
+            left: self.limits.transcripts.time,
             adapter: self,
             resource,
             push,
@@ -223,8 +223,8 @@ struct WasmReading<'a> {
     adapter: &'a mut WasmAdapter,
     resource: ResourceAny,
     push: Push,
-    /// With the time that is left for the calls to come.
-    limits: CallLimits,
+    /// The time for the calls to come.
+    left: Duration,
     /// The instance is gone with its first failure; what came after it would be a different reading.
     failure: Option<AdapterError>,
 }
@@ -239,7 +239,8 @@ impl WasmReading<'_> {
             return Err(failure.clone());
         }
         let begun = Instant::now();
-        let answer = self.adapter.sandbox.call(what, self.limits, call);
+        let limits = self.adapter.limits.transcripts;
+        let answer = self.adapter.sandbox.call_with(what, limits, self.left, call);
         self.spend(begun);
         match answer {
             Ok(answer) => answer.map_err(|fault| fault_error(self.adapter.sandbox.name(), what, fault)),
@@ -251,7 +252,7 @@ impl WasmReading<'_> {
     }
 
     fn spend(&mut self, begun: Instant) {
-        self.limits.time = self.limits.time.saturating_sub(begun.elapsed());
+        self.left = self.left.saturating_sub(begun.elapsed());
     }
 }
 

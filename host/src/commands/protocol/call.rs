@@ -20,6 +20,8 @@ pub(crate) struct Call {
     /// The environment variables that the adapter wants, as its file declares them.
     env: Vec<String>,
     description: Option<Description>,
+    /// The adapter is only the part that hooks need, which is there for adapters that claim hooks.
+    is_for_hooks: bool,
 }
 
 impl Call {
@@ -27,14 +29,35 @@ impl Call {
     pub(crate) fn open(selection: &Selection) -> Result<Self> {
         let config = Config::load()?;
         let (name, found) = selection.find(&config)?;
-        Ok(Self {
-            adapter: found.load(&name, config.limits())?,
+        let adapter = found.load(&name, config.limits())?;
+        Ok(Self::with(selection, name, found.env, adapter, false))
+    }
+
+    /// Finds the adapter, to be asked about a hook and nothing else.
+    pub(crate) fn open_for_hooks(selection: &Selection) -> Result<Self> {
+        let config = Config::load()?;
+        let (name, found) = selection.find(&config)?;
+        let adapter = found.load_hooks(&name, config.limits())?;
+        let is_for_hooks = found.has_hooks_apart();
+        Ok(Self::with(selection, name, found.env, adapter, is_for_hooks))
+    }
+
+    fn with(
+        selection: &Selection,
+        name: String,
+        env: Vec<String>,
+        adapter: Box<dyn Adapter>,
+        is_for_hooks: bool,
+    ) -> Self {
+        Self {
             name,
-            env: found.env,
+            adapter,
             surroundings: Surroundings::of_process(),
             is_plugin: selection.plugin,
+            env,
             description: None,
-        })
+            is_for_hooks,
+        }
     }
 
     /// The constant facts about the agent.
@@ -68,6 +91,14 @@ impl Call {
             self.name
         ))
         .hint("`info` lists the capabilities that it has"))
+    }
+
+    /// Lets commands through that belong to hooks.
+    pub(crate) fn claims_hooks(&mut self) -> Result<()> {
+        if self.is_for_hooks {
+            return Ok(());
+        }
+        self.claims("hooks", |claimed| claimed.hooks)
     }
 
     /// The transcript that a session ref names.

@@ -65,7 +65,7 @@ pub(super) fn parse(call: &mut Call, args: &ParseArgs) -> Result<Output> {
         Arrived::Value | Arrived::Other => call.adapter.parse(&args.hook, &payload.text(), &context),
     };
     let Some(mut event) = parsed.map_err(Error::from)?.into_iter().next() else {
-        call.claims("hooks", |claimed| claimed.hooks)?;
+        call.claims_hooks()?;
         return Ok(Output::bytes(b"null\n".to_vec()));
     };
     event.timestamp.get_or_insert(context.received_at);

@@ -8,8 +8,8 @@ use super::bindings::exports::hookhost::adapter::sessions::{Pattern, Source, Tra
 use super::bindings::exports::hookhost::adapter::transcripts::{Companion, Start, Wanted};
 use super::bindings::hookhost::adapter::types::{
     AssistantText, Base, CompactionMark, Context, ContextFile, Entry, Event, EventKind, FileEffect, FileOp, FileState,
-    Item, Place, Platform, Rewind, SessionFacts, ShellCommand, SubagentCall, ToolCall, ToolResult, Usage, UsageScope,
-    UserPrompt,
+    HookContext, Item, Place, Platform, Rewind, SessionFacts, ShellCommand, SubagentCall, ToolCall, ToolResult, Usage,
+    UsageScope, UserPrompt,
 };
 use crate::adapter::ReadingStart;
 use crate::model;
@@ -97,21 +97,50 @@ impl From<&model::Place> for Place {
     }
 }
 
-impl From<&model::Context> for Context {
+impl From<&model::Context> for HookContext {
     fn from(from: &model::Context) -> Self {
         Self {
             repo_root: from.repo_root.clone(),
             cwd: from.cwd.clone(),
             home: from.home.clone(),
-            platform: match from.platform {
-                model::Platform::Linux => Platform::Linux,
-                model::Platform::Macos => Platform::Macos,
-                model::Platform::Windows => Platform::Windows,
-            },
+            platform: from.platform.into(),
             received_at: from.received_at.clone(),
             env: from.env.clone(),
-            files: from.files.iter().map(Into::into).collect(),
             snapshots: from.snapshots.clone(),
+        }
+    }
+}
+
+impl From<&model::Context> for Context {
+    fn from(from: &model::Context) -> Self {
+        let HookContext {
+            repo_root,
+            cwd,
+            home,
+            platform,
+            received_at,
+            env,
+            snapshots,
+        } = from.into();
+        Self {
+            repo_root,
+            cwd,
+            home,
+            platform,
+            received_at,
+            env,
+            files: from.files.iter().map(Into::into).collect(),
+            snapshots,
+        }
+    }
+}
+
+impl From<model::Platform> for Platform {
+    fn from(from: model::Platform) -> Self {
+        match from {
+            model::Platform::Linux => Self::Linux,
+            model::Platform::Macos => Self::Macos,
+            model::Platform::Windows => Self::Windows,
         }
     }
 }
