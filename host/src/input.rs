@@ -169,7 +169,9 @@ impl Payload {
     /// The value as text; bytes that are not UTF-8 have become U+FFFD.
     #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
-        String::from_utf8_lossy(self.value())
+        // The check alone goes over plain text in words; the replacing looks at every byte.
+        let value = self.value();
+        std::str::from_utf8(value).map_or_else(|_| String::from_utf8_lossy(value), Cow::Borrowed)
     }
 
     /// The value as text, or why there is none.

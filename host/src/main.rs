@@ -1,7 +1,14 @@
 //! The `hookhost` binary.
 
+#[cfg(any(target_env = "musl", test))]
+mod heap;
+
 use std::ffi::OsString;
 use std::path::Path;
+
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static HEAP: heap::Heap = heap::Heap::new();
 
 /// What the name of the program begins with when a caller of the external-agent protocol starts it.
 const PLUGIN_PREFIX: &str = "entire-agent-";

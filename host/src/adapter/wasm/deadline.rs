@@ -89,9 +89,9 @@ mod timer {
         static HANDLER: Once = Once::new();
         HANDLER.call_once(install_handler);
         let value = libc::timeval {
-            tv_sec: libc::time_t::try_from(time.as_secs()).unwrap_or(libc::time_t::MAX),
+            tv_sec: time.as_secs().min(i32::MAX as u64) as _,
             // Zero would switch the timer off.
-            tv_usec: time.subsec_micros().max(1) as libc::suseconds_t,
+            tv_usec: time.subsec_micros().max(1) as _,
         };
         let interval = libc::timeval {
             tv_sec: 0,
