@@ -6,11 +6,14 @@ use hookhost_sdk::{Context, Event, EventKind, Object};
 
 use crate::sessions;
 
-/// What Cline puts around a prompt.
-pub(crate) const WRAPPERS: &[Wrapper] = &[Wrapper::Injected("mode_notice"), Wrapper::Around("user_input")];
-
-/// The extension passes no model and says so with this word.
-const NO_MODEL: &str = "unknown";
+/// What Cline puts around a prompt. The last three are from before the extension moved to the SDK.
+pub(crate) const WRAPPERS: &[Wrapper] = &[
+    Wrapper::Injected("mode_notice"),
+    Wrapper::Around("user_input"),
+    Wrapper::Injected("environment_details"),
+    Wrapper::Around("task"),
+    Wrapper::Around("feedback"),
+];
 
 const OF_SUBAGENT: &[When] = &[
     When::Has("parent_agent_id"),
@@ -25,6 +28,8 @@ const MAPPING: Mapping = Mapping {
     session_ref: &[],
     cwd: &[],
     prompt_wrappers: WRAPPERS,
+    // The extension passes no model and says so with this word.
+    no_models: &["unknown"],
     strangers: &[&[When::Not(&When::Has("hookName"))], &[When::Not(&When::Has("taskId"))]],
     rules: &[
         Rule::new(
@@ -103,9 +108,8 @@ const MAPPING: Mapping = Mapping {
 
 pub(crate) fn events(hook: &str, payload: &Object<'_>, context: &Context) -> Vec<Event> {
     let mut events = MAPPING.events(hook, payload, context);
-    let is_sdk = payload.has("sessionContext");
+    let is_sdk = payload.get("sessionContext").is_some();
     for event in &mut events {
-        event.model.take_if(|model| model == NO_MODEL);
         event.prompt = event
             .prompt
             .take()

@@ -70,7 +70,7 @@ impl<'a> Json<'a> {
         Cursor::new(self.0).text().ok().flatten()
     }
 
-    /// The text of a string, or the digits of a number: ids come as both.
+    /// The text of a string, or the digits of a number: ids come as both. A blank text is no id.
     #[must_use]
     pub fn id(self) -> Option<String> {
         let id = match self.0.as_bytes().first()? {
@@ -78,7 +78,7 @@ impl<'a> Json<'a> {
             b'0'..=b'9' | b'-' => self.0.to_owned(),
             _ => return None,
         };
-        (!id.is_empty()).then_some(id)
+        (!id.trim().is_empty()).then_some(id)
     }
 
     /// A number that is not negative; fractions are cut off. A string that holds one counts as well.

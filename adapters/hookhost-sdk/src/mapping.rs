@@ -49,7 +49,7 @@ pub struct Mapping {
     pub timestamp: Fields,
     /// What stands around a prompt that the user did not type.
     pub prompt_wrappers: &'static [Wrapper],
-    /// What the agent writes for a model that it does not name, such as `default`.
+    /// What the agent writes for a model that it does not name, such as `default`; capitals make no difference.
     pub no_models: &'static [&'static str],
     /// Marks of other agents that run the same hook file: a set that holds altogether is enough.
     pub strangers: &'static [&'static [When]],
@@ -116,10 +116,11 @@ impl Mapping {
             Fill::Prompt(fields) => {
                 event.prompt = text(payload, fields)
                     .map(|prompt| unwrapped(&prompt, self.prompt_wrappers).into_owned())
-                    .filter(|prompt| !prompt.is_empty());
+                    .filter(|prompt| !prompt.trim().is_empty());
             }
             Fill::Model(fields) => {
-                event.model = text(payload, fields).filter(|model| !self.no_models.contains(&model.as_str()));
+                let is_none = |model: &String| self.no_models.iter().any(|none| none.eq_ignore_ascii_case(model));
+                event.model = text(payload, fields).filter(|model| !is_none(model));
             }
             Fill::Session(fields) => {
                 if let Some(id) = id(payload, fields) {
@@ -344,7 +345,10 @@ mod tests {
         assert_eq!(event.prompt.as_deref(), Some("p"));
         assert_eq!(events("Tool", r#"{"session_id":"s","tool_name":"Read"}"#), []);
         assert_eq!(events("Unknown", r#"{"session_id":"s"}"#), []);
-        assert_eq!(events("Prompt", r#"{"session_id":null,"prompt":"p"}"#), []);
+        for id in ["null", r#""""#, r#"" ""#] {
+            assert_eq!(events("Prompt", &format!(r#"{{"session_id":{id},"prompt":"p"}}"#)), []);
+        }
+        assert_eq!(events("Prompt", r#"{"session_id":"s","prompt":" \n"}"#)[0].prompt, None);
     }
 
     #[test]
@@ -369,7 +373,7 @@ mod tests {
     #[test]
     fn a_hook_may_name_its_session_better_and_its_model_not_at_all() {
         let event = |payload| events("Tool", payload).remove(0);
-        let child = event(r#"{"session_id":"c","parent_session_id":"p","tool_name":"Task","model":"default"}"#);
+        let child = event(r#"{"session_id":"c","parent_session_id":"p","tool_name":"Task","model":"Default"}"#);
         assert_eq!((child.session_id.as_str(), child.model), ("p", None));
         let other = event(r#"{"session_id":"c","parent_session_id":"","tool_name":"Task","model":"m"}"#);
         assert_eq!((other.session_id.as_str(), other.model.as_deref()), ("c", Some("m")));

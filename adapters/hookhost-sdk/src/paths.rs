@@ -61,16 +61,17 @@ pub fn is_absolute(path: &str) -> bool {
         || matches!(bytes, [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic())
 }
 
-/// A session ref as the agent gave it: `~` expanded, made absolute against `cwd`; empty means absent.
+/// A session ref as the agent gave it: `~` expanded, a `file://` URI turned into its path, made absolute against `cwd`;
+/// empty means absent.
 #[must_use]
 pub fn session_ref(given: Option<&str>, cwd: Option<&str>, context: &Context) -> Option<String> {
-    let given = given.filter(|path| !path.is_empty())?;
-    let expanded = expand_home(given, context);
+    let given = given.filter(|path| !path.trim().is_empty())?;
+    let expanded = expand_home(&of_uri(given), context);
     if is_absolute(&expanded) {
         return Some(expanded);
     }
     Some(match cwd.or(context.cwd.as_deref()) {
-        Some(cwd) => join(cwd, &expanded),
+        Some(cwd) => join(&of_uri(cwd), &expanded),
         None => expanded,
     })
 }
@@ -228,6 +229,23 @@ mod tests {
         assert_eq!(of_uri("file://localhost/etc/hosts"), "/etc/hosts");
         assert_eq!(of_uri("file://server/share/100%.txt"), "//server/share/100%.txt");
         assert_eq!(of_uri("/plain/a%20b"), "/plain/a%20b");
+    }
+
+    #[test]
+    fn a_session_ref_is_an_absolute_path_however_it_is_written() {
+        let context = crate::testing::context();
+        let found = |given, cwd| session_ref(Some(given), cwd, &context);
+        for (given, cwd, expected) in [
+            ("file:///s/a%20b.jsonl", None, "/s/a b.jsonl"),
+            ("file:///c%3A/Users/dev/t.jsonl", Some("/w"), "c:/Users/dev/t.jsonl"),
+            ("~/t.jsonl", None, "/home/dev/t.jsonl"),
+            ("t.jsonl", Some("file:///w%20w"), "/w w/t.jsonl"),
+            (r"C:\t.jsonl", Some("/w"), r"C:\t.jsonl"),
+        ] {
+            assert_eq!(found(given, cwd).as_deref(), Some(expected), "{given}");
+        }
+        assert_eq!(found("", None), None);
+        assert_eq!(found(" ", Some("/w")), None);
     }
 
     #[test]

@@ -54,7 +54,11 @@ const MAPPING: Mapping = Mapping {
             EventKind::SessionEnd,
             &[Fill::Metadata("reason", &["reason"])],
         )
-        .when(&[When::Is("reason", &["quit"]), When::Has("session_id")]),
+        .when(&[
+            When::Is("reason", &["quit"]),
+            When::Has("session_id"),
+            When::Not(&When::Is("session_id", &[""])),
+        ]),
     ],
     ..Mapping::CLAUDE_LIKE
 };

@@ -48,7 +48,8 @@ impl RepoPaths {
     }
 
     fn absolute(&self, path: &str, cwd: Option<&str>) -> String {
-        let path = path.strip_prefix("file://").map_or_else(|| path.to_owned(), from_uri);
+        let plain = |path: &str| path.strip_prefix("file://").map_or_else(|| path.to_owned(), from_uri);
+        let path = plain(path);
         if let (Some(rest), Some(home)) = (path.strip_prefix("~/").or(path.strip_prefix("~\\")), &self.home) {
             return tidy(&format!("{home}/{rest}"));
         }
@@ -56,7 +57,7 @@ impl RepoPaths {
             return tidy(&path);
         }
         match cwd.or(self.root.as_deref()) {
-            Some(base) => tidy(&format!("{base}/{path}")),
+            Some(base) => tidy(&format!("{}/{path}", plain(base))),
             None => tidy(&path),
         }
     }
@@ -185,6 +186,7 @@ mod tests {
             ("~/.claude/plan.md", None, "/home/dev/.claude/plan.md"),
             ("/home/dev/project-2/a.rs", None, "/home/dev/project-2/a.rs"),
             ("file:///home/dev/project/a%20b.rs", None, "a b.rs"),
+            ("a.rs", Some("file:///home/dev/project/a%20b"), "a b/a.rs"),
             ("dir\\name", None, "dir\\name"),
         ] {
             assert_eq!(shown(root, path, cwd), expected, "{path}");
