@@ -260,13 +260,15 @@ impl Texts {
         if text.text.trim().is_empty() {
             return;
         }
+        // Without an id a message is what stands in one record.
         let id = text.message_id.as_ref();
+        let is_same = |at: Seq, known: Option<&String>| known == id && (id.is_some() || at == seq);
         let same = self
             .kept
             .iter_mut()
             .rev()
             .take(64)
-            .find(|(_, known)| id.is_some() && known.message_id.as_ref() == id);
+            .find(|(at, known)| is_same(*at, known.message_id.as_ref()));
         match same {
             Some((_, known)) if text.replaces => {
                 self.bytes = self.bytes + text.text.len() - known.text.len();
@@ -411,6 +413,23 @@ mod tests {
         };
         assert_eq!(sum(false).summary.as_deref(), Some("first\nsecond"));
         assert_eq!(sum(true).summary.as_deref(), Some("second"));
+    }
+
+    #[test]
+    fn texts_of_one_record_are_one_message_also_without_an_id() {
+        let said = |offset, text: &str| {
+            let item = Item::AssistantText(AssistantText {
+                text: text.to_owned(),
+                model: None,
+                message_id: None,
+                replaces: false,
+            });
+            let mut entry = entry(offset, "", item);
+            entry.record_id = None;
+            entry
+        };
+        let sum = facts(0, vec![said(0, "before"), said(5, "first"), said(5, "second")]);
+        assert_eq!(sum.summary.as_deref(), Some("first\nsecond"));
     }
 
     #[test]

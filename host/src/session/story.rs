@@ -91,7 +91,11 @@ impl Telling {
                 self.words(seq, time, What::Prompt(prompt.text), id, true);
             }
             Item::AssistantText(text) if !text.text.trim().is_empty() => {
-                let id = text.message_id.map(|id| hash(&format!("message {id}")));
+                // Without an id a message is what stands in one record.
+                let id = text
+                    .message_id
+                    .map_or_else(|| format!("record {seq}"), |id| format!("message {id}"));
+                let id = Some(hash(&id));
                 self.words(seq, time, What::Text(text.text), id, text.replaces);
             }
             Item::Thinking(text) if !text.trim().is_empty() => self.push(seq, time, What::Thinking(text), None),
