@@ -203,7 +203,8 @@ fn attempt(
     let before = file::read(path)?;
     let mut outcome = change::outcome(edit, path, before.as_deref(), goal, owner, records.load(path))?;
     let is_executable = matches!(edit, Edit::File(own) if own.executable);
-    outcome.is_change = outcome.after != before || is_executable && !file::is_executable(path);
+    let wants_mode = is_executable && matches!(goal, Goal::Install { .. });
+    outcome.is_change = outcome.after != before || wants_mode && !file::is_executable(path);
     outcome.file = path.to_owned();
     if !outcome.is_change {
         if goal == Goal::Remove && !outcome.is_needed {

@@ -154,7 +154,9 @@ pub(super) fn uninstall(
         Some(root) => holds_only_defaults(&root, edit)?,
         None => true,
     };
-    let is_ours = record.made_file || edit.remove_when_empty && !record.keeps(&[]);
+    // What was written into a file without a value meanwhile may be a comment, which is the user's.
+    let was_blank = record.blank.is_some() && untouched;
+    let is_ours = record.made_file || was_blank || edit.remove_when_empty && !record.keeps(&[]);
     if only_defaults && is_ours && (removed > 0 || untouched) {
         return Ok((record.blank.clone(), removed));
     }

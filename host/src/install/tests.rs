@@ -592,6 +592,37 @@ fn links_modes_and_read_only_files_are_respected() {
     fs::set_permissions(scratch.file(), fs::Permissions::from_mode(0o644)).unwrap();
     scratch.apply(&plan);
     assert_eq!(mode(&scratch.file()), 0o755);
+
+    // Taking back what is not there changes nothing: neither a file of the user's nor an empty folder.
+    let scratch = Scratch::with("mine");
+    let folder = scratch.directory.path().join("empty");
+    fs::create_dir(&folder).unwrap();
+    fs::set_permissions(scratch.file(), fs::Permissions::from_mode(0o644)).unwrap();
+    for file in [scratch.file(), folder.join("script")] {
+        let plan = super::tests::plan(vec![Edit::File(OwnFile {
+            path: file.to_string_lossy().into_owned(),
+            marker: "hookhost".to_owned(),
+            content: "#!/bin/sh\n# hookhost\n".to_owned(),
+            executable: true,
+        })]);
+        let report = scratch.remove(&plan);
+        assert!(report.files.is_empty() && report.removed == 0, "{report:?}");
+    }
+    assert_eq!((scratch.text().as_str(), mode(&scratch.file())), ("mine", 0o644));
+    assert!(folder.is_dir());
+}
+
+#[test]
+fn a_file_that_held_no_value_is_as_it_was_again() {
+    for before in ["", "\n", "// nothing yet\n"] {
+        let scratch = Scratch::with(before);
+        for plan in [scratch.plan(), plan(vec![Edit::Config(flat(&scratch.file()))])] {
+            scratch.apply(&plan);
+            assert!(scratch.text().contains("hookhost"));
+            scratch.remove(&plan);
+            assert_eq!(scratch.text(), before);
+        }
+    }
 }
 
 #[test]
