@@ -19,6 +19,7 @@ const MAPPING: Mapping = Mapping {
         &[When::Has("cursor_version")],
         &[When::Has("permission_mode")],
         &[When::Not(&When::Has("cwd"))],
+        &[When::Not(&When::Has("hook_event_name"))],
     ],
     rules: &[
         Rule::new("agentSpawn", EventKind::SessionStart, BEGUN),

@@ -193,10 +193,7 @@ impl Rows {
                 for block in blocks.iter().filter_map(|block| block.object("data")) {
                     let Some(id) = block.id(&["toolUseId"]) else { continue };
                     let outcome = data.object("results").and_then(|results| results.object(&id));
-                    let failed = outcome.is_some_and(|outcome| says_error(&outcome))
-                        || block
-                            .text("status")
-                            .is_some_and(|status| status.eq_ignore_ascii_case("error"));
+                    let failed = outcome.is_some_and(|outcome| has_failed(&outcome)) || says_failed(&block);
                     add(self.result(id.clone(), failed, &block));
                     told.push(id);
                 }
@@ -204,7 +201,7 @@ impl Rows {
                 for (id, outcome) in data.object("results").unwrap_or_default().fields() {
                     let untold = !told.iter().any(|known| known == id);
                     if let Some(outcome) = outcome.object().filter(|_| untold) {
-                        add(self.result(id.to_owned(), says_error(&outcome), &Object::default()));
+                        add(self.result(id.to_owned(), has_failed(&outcome), &Object::default()));
                     }
                 }
             }
@@ -277,9 +274,9 @@ impl Rows {
             Some("tool_result") if self.want.contains(Wanted::FILES) => {
                 let failed = payload.get("success").and_then(Json::flag) == Some(false)
                     || payload.flag("isError")
-                    || payload
-                        .text("status")
-                        .is_some_and(|status| status.eq_ignore_ascii_case("error"));
+                    || payload.flag("is_error")
+                    || payload.text("error").is_some()
+                    || says_failed(payload);
                 add(self.result(call_id(), failed, &Object::default()));
             }
             Some("session_metadata") => {
@@ -297,8 +294,41 @@ impl Rows {
     }
 }
 
-fn says_error(outcome: &Object<'_>) -> bool {
-    outcome.object("result").is_some_and(|result| result.has("Error"))
+/// `result` is an object whose key is `Success` or says how the call failed (a call without anything to tell is named
+/// by a bare text).
+fn has_failed(outcome: &Object<'_>) -> bool {
+    let Some(result) = outcome.get("result") else {
+        return false;
+    };
+    match result.object() {
+        Some(result) => match result.get("Success") {
+            Some(success) => success.get("items").is_some_and(exited_with_failure),
+            None => result.fields().any(|(kind, _)| kind != "Success"),
+        },
+        None => result.text().is_some_and(|kind| kind != "Success"),
+    }
+}
+
+/// A `status` that is there and is not `success`, whatever the capitals.
+fn says_failed(told: &Object<'_>) -> bool {
+    told.text("status").is_some_and(|status| {
+        !["success", "ok", "completed", "done"]
+            .iter()
+            .any(|good| status.eq_ignore_ascii_case(good))
+    })
+}
+
+/// A command that was run counts as a success whatever its exit status, which stands in the output: a code, or a
+/// sentence that ends in one.
+fn exited_with_failure(content: Json<'_>) -> bool {
+    let statuses = content
+        .items()
+        .into_iter()
+        .filter_map(|part| part.get("Json")?.get("exit_status")?.id());
+    statuses.into_iter().any(|status| {
+        let code = status.rsplit(' ').next().unwrap_or_default();
+        code.parse::<i64>().is_ok_and(|code| code != 0)
+    })
 }
 
 /// Reads the conversation of the older command line.
@@ -410,7 +440,7 @@ impl Conversation {
             .unwrap_or_default()
             .items("tool_use_results");
         for told in results.into_iter().filter_map(Json::object) {
-            let failed = told.text("status").is_some_and(|status| status == "Error");
+            let failed = says_failed(&told) || told.get("content").is_some_and(exited_with_failure);
             let texts = told
                 .items("content")
                 .into_iter()
@@ -552,6 +582,51 @@ mod tests {
         let (entries, _) = read::<Kiro>(text.as_bytes(), vec![]).unwrap();
         assert_eq!(failed(&entries), ["t1"]);
         assert_eq!(prompts(&entries), ["go", "stop"]);
+    }
+
+    #[test]
+    fn a_call_fails_in_many_words_and_a_command_by_its_exit_status() {
+        let told = |result: &str| {
+            let row = format!(
+                r#"{{"kind":"ToolResults","data":{{"content":[],"results":{{"t":{{"tool":{{}},"result":{result}}}}}}}}}"#
+            );
+            let (entries, _) = read::<Kiro>(row.as_bytes(), vec![]).unwrap();
+            failed(&entries) == ["t"]
+        };
+        assert!(!told(r#"{"Success":{"items":[{"Text":"x"}]}}"#));
+        assert!(!told(r#"{"Success":null}"#));
+        assert!(!told(
+            r#"{"Success":{"items":[{"Json":{"exit_status":"0","stdout":""}}]}}"#
+        ));
+        assert!(!told(
+            r#"{"Success":{"items":[{"Json":{"exit_status":"exit status: 0"}}]}}"#
+        ));
+        assert!(told(
+            r#"{"Success":{"items":[{"Json":{"exit_status":"exit status: 1"}}]}}"#
+        ));
+        assert!(told(r#"{"Success":{"items":[{"Json":{"exit_status":"127"}}]}}"#));
+        assert!(told(r#"{"Error":{"Custom":"x"}}"#));
+        assert!(told(r#"{"Cancelled":null}"#));
+        assert!(told(r#""Error""#));
+        let results = |status: &str, content: &str| {
+            let text = format!(
+                r#"{{"history":[{{"user":{{"content":{{"ToolUseResults":{{"tool_use_results":[{{"tool_use_id":"t","status":"{status}","content":{content}}}]}}}}}}}}]}}"#
+            );
+            let (entries, _) = read::<Kiro>(text.as_bytes(), vec![]).unwrap();
+            failed(&entries) == ["t"]
+        };
+        assert!(!results("Success", "[]"));
+        assert!(results("error", "[]"));
+        assert!(results("Cancelled", "[]"));
+        assert!(results("Success", r#"[{"Json":{"exit_status":"1"}}]"#));
+        let ide = |result: &str| {
+            let row = format!(r#"{{"payload":{{"type":"tool_result","toolCallId":"t",{result}}}}}"#);
+            let (entries, _) = read::<Kiro>(row.as_bytes(), vec![]).unwrap();
+            failed(&entries) == ["t"]
+        };
+        assert!(!ide(r#""status":"completed","error":null"#));
+        assert!(ide(r#""status":"denied""#));
+        assert!(ide(r#""error":"no""#));
     }
 
     #[test]
