@@ -1,13 +1,15 @@
 //! `<id>.messages.json`: one document, rewritten as the session goes on. Before the move to the SDK the extension kept
 //! a bare list of messages.
 
+use std::collections::HashMap;
+
 use hookhost_sdk::content::{Block, blocks};
 use hookhost_sdk::lines::DocumentReader;
 use hookhost_sdk::prompt::unwrapped;
 use hookhost_sdk::tools::{Effect, Rule, call};
 use hookhost_sdk::{
     AssistantText, Companion, Entry, FileOp, Item, Json, Object, SessionFacts, ShellCommand, Start, ToolCall,
-    ToolResult, Usage, UsageScope, UserPrompt, Wanted, time,
+    ToolResult, Usage, UsageScope, UserPrompt, Wanted, shell, time,
 };
 
 use crate::hooks::{WRAPPERS, slash_command};
@@ -18,13 +20,6 @@ const TOOLS: &[Rule] = &[
     Rule::new(&["editor", "replace_in_file"], Effect::File(FileOp::Modify, PATH)),
     Rule::new(&["write_to_file", "new_file"], Effect::File(FileOp::Write, PATH)),
     Rule::new(&["apply_patch"], Effect::Patch(&["input", "patch"])),
-    Rule::new(
-        &["run_commands", "execute_command"],
-        Effect::Shell {
-            command: &["command", "cmd"],
-            cwd: &["cwd"],
-        },
-    ),
     Rule::new(&["read_file"], Effect::File(FileOp::Read, PATH)),
     Rule::new(
         &["spawn_agent"],
@@ -36,10 +31,15 @@ const TOOLS: &[Rule] = &[
     ),
 ];
 
+/// Tools that run command lines, one or several a call.
+const RUNNERS: &[&str] = &["run_commands", "execute_command"];
+
 /// Reads a session's messages.
 pub(crate) struct Messages {
     want: Wanted,
     companions: Vec<Companion>,
+    /// How many command lines a call runs, where it is more than one.
+    commands: HashMap<String, usize>,
 }
 
 impl Messages {
@@ -47,6 +47,7 @@ impl Messages {
         Self {
             want: start.want,
             companions: start.companions.clone(),
+            commands: HashMap::new(),
         }
     }
 }
@@ -72,7 +73,7 @@ impl DocumentReader for Messages {
         let mut replies = 0;
         for (index, message) in (0_u64..).zip(&messages) {
             let Some(message) = message.object() else { continue };
-            has_metrics |= message.has("metrics");
+            has_metrics |= message.get("metrics").is_some();
             replies += u32::from(message.text("role").as_deref() == Some("assistant"));
             self.message(index, &message, out);
         }
@@ -145,7 +146,7 @@ fn tokens(usage: &Object<'_>, scope: UsageScope) -> Usage {
 }
 
 impl Messages {
-    fn message(&self, index: u64, message: &Object<'_>, out: &mut Vec<Entry>) {
+    fn message(&mut self, index: u64, message: &Object<'_>, out: &mut Vec<Entry>) {
         let mut place = Entry::new(index, Item::Note);
         place.time = message.get("ts").and_then(time::of);
         place.record_id = message.id(&["id"]);
@@ -157,7 +158,10 @@ impl Messages {
         let mut has_results = false;
         for block in blocks(message.get("content")) {
             match block {
-                Block::Text(text) => texts.push(text.into_owned()),
+                Block::Text(text) => {
+                    has_results |= is_result(&text);
+                    texts.push(text.into_owned());
+                }
                 Block::Image => images += 1,
                 Block::Thinking(text) if self.want.contains(Wanted::THINKING) => add(Item::Thinking(text.into_owned())),
                 Block::ToolUse { name, input, .. } if name == "submit_and_exit" => {
@@ -165,10 +169,11 @@ impl Messages {
                     texts.extend(input.and_then(|input| input.get("summary")?.text()).map(Into::into));
                 }
                 Block::ToolUse { id, name, input } if self.want.contains(Wanted::FILES) => {
-                    self.calls(&id, &name, input)
-                        .into_iter()
-                        .map(Item::ToolCall)
-                        .for_each(&mut add);
+                    let calls = self.calls(&id, &name, input);
+                    if calls.len() > 1 {
+                        self.commands.insert(id, calls.len());
+                    }
+                    calls.into_iter().map(Item::ToolCall).for_each(&mut add);
                 }
                 Block::ToolResult { id, .. } => {
                     has_results = true;
@@ -182,14 +187,16 @@ impl Messages {
                 _ => {}
             }
         }
-        if is_user && !has_results && self.want.contains(Wanted::PROMPTS) {
+        if is_user && self.want.contains(Wanted::PROMPTS) {
+            // Beside results stands what Cline tells the model, and what the user typed meanwhile, in its wrapper.
             let text = texts
                 .iter()
+                .filter(|text| !has_results || is_wrapped(text))
                 .map(|text| typed(text))
                 .filter(|text| !text.is_empty())
                 .collect::<Vec<_>>()
                 .join("\n");
-            if !text.is_empty() || images > 0 {
+            if !text.is_empty() || images > 0 && !has_results {
                 add(Item::UserPrompt(UserPrompt { text, images }));
             }
         }
@@ -203,89 +210,148 @@ impl Messages {
             }));
         }
         if let Some(metrics) = message.object("metrics").filter(|_| self.want.contains(Wanted::TOKENS)) {
-            add(Item::Usage(tokens(
-                &metrics,
-                UsageScope::Call(format!("message-{index}")),
-            )));
+            let used = tokens(&metrics, UsageScope::Call(format!("message-{index}")));
+            // A call that failed was not billed.
+            if used.input > 0 || used.output > 0 || used.cache_read > 0 || used.cache_creation > 0 {
+                add(Item::Usage(used));
+            }
         }
     }
 
     /// The calls behind one block: a list of commands is as many calls, so that each can fail by itself.
     fn calls(&self, id: &str, name: &str, input: Option<Json<'_>>) -> Vec<ToolCall> {
         let mut made = call(TOOLS, id.to_owned(), name, input, self.want);
-        let Some(input) = input.and_then(Json::object) else {
-            return vec![made];
-        };
-        if name == "editor" && !input.has("old_text") && !input.has("insert_line") {
+        let Some(input) = input else { return vec![made] };
+        if name == "editor"
+            && let Some(input) = input.object()
+            && input.text("old_text").is_none()
+            && input.get("insert_line").is_none()
+        {
             made.files.iter_mut().for_each(|effect| effect.op = FileOp::Write);
         }
-        let commands = input.items("commands");
-        if commands.is_empty() {
+        if !RUNNERS.contains(&name) {
             return vec![made];
         }
-        commands
+        let cwd = input.get("cwd").and_then(Json::text).map(String::from);
+        let calls = command_lines(input)
             .into_iter()
             .enumerate()
-            .map(|(number, command)| {
-                let line = command.text().or_else(|| command.get("command")?.text());
-                let shell = line.map(|line| ShellCommand {
-                    command: line.into_owned(),
-                    cwd: None,
-                });
-                ToolCall {
-                    id: numbered(id, number),
-                    shell,
-                    ..made.clone()
-                }
-            })
-            .collect()
+            .map(|(number, command)| ToolCall {
+                id: numbered(id, number),
+                shell: Some(ShellCommand {
+                    command,
+                    cwd: cwd.clone(),
+                }),
+                ..made.clone()
+            });
+        let calls: Vec<_> = calls.collect();
+        if calls.is_empty() { vec![made] } else { calls }
     }
 
-    /// The result of a call, or of each of its commands: JSON objects, a list of them, or a text that holds either.
+    /// The result of a call, or of each of its commands.
     fn results(&self, id: &str, message: &Object<'_>) -> Vec<ToolResult> {
         let blocks = message.items("content").into_iter().filter_map(Json::object);
         let block = blocks
             .into_iter()
             .find(|block| block.id(&["tool_use_id"]).as_deref() == Some(id));
         let Some(block) = block else { return vec![] };
-        let content = block.get("content").map(Json::embedded).unwrap_or_default();
-        let whole = Json::parse(&content).ok();
-        let parts = match whole {
-            Some(json) if !json.items().is_empty() => json.items(),
-            Some(json) => vec![json],
-            None => vec![],
-        };
-        let says_failed = |part: &Json<'_>| part.get("success").and_then(Json::flag) == Some(false);
-        let result = |number, is_error, output: &str| ToolResult {
+        let told = block.get("content").map(told).unwrap_or_default();
+        let count = self.commands.get(id).copied().unwrap_or(1);
+        let failed = block.flag("is_error");
+        let result = |number: usize, told: &[Told]| ToolResult {
             id: numbered(id, number),
             output: if self.want.contains(Wanted::TOOL_BODIES) {
-                output.to_owned()
+                told.iter()
+                    .map(|told| told.output.as_str())
+                    .collect::<Vec<_>>()
+                    .join("\n")
             } else {
                 String::new()
             },
-            is_error,
+            is_error: failed || told.iter().any(|told| told.failed),
             files: vec![],
             subagent_id: None,
         };
-        let failed = block.flag("is_error");
-        match parts.len() {
-            0 | 1 => {
-                let said = parts.first();
-                let output = said
-                    .and_then(|part| part.get("result")?.text())
-                    .unwrap_or_else(|| content.clone());
-                vec![result(0, failed || said.is_some_and(says_failed), &output)]
-            }
-            _ => parts
-                .iter()
-                .enumerate()
-                .map(|(number, part)| {
-                    let output = part.get("result").and_then(Json::text).unwrap_or_default();
-                    result(number, failed || says_failed(part), &output)
-                })
-                .collect(),
+        if count > 1 && told.len() > 1 {
+            return (0..count)
+                .filter_map(|number| Some(result(number, told.get(number..=number)?)))
+                .collect();
         }
+        (0..count).map(|number| result(number, &told)).collect()
     }
+}
+
+/// What a result says of one command, or of the whole call.
+struct Told {
+    output: String,
+    failed: bool,
+}
+
+/// A result's content: JSON objects, a list of them, or texts that hold either, or plain texts.
+fn told(content: Json<'_>) -> Vec<Told> {
+    let embedded = content.embedded();
+    let Ok(json) = Json::parse(&embedded) else {
+        return vec![];
+    };
+    let parts = match json.items() {
+        parts if parts.is_empty() => vec![json],
+        parts => parts,
+    };
+    parts
+        .into_iter()
+        .flat_map(|part| match part.get("text").filter(|text| text.text().is_some()) {
+            Some(text) if part.get("type").and_then(Json::text).as_deref() == Some("text") => told(text),
+            _ => vec![Told {
+                output: part
+                    .get("result")
+                    .or_else(|| part.get("error"))
+                    .and_then(Json::text)
+                    .or_else(|| part.text())
+                    .unwrap_or_else(|| part.raw().into())
+                    .into_owned(),
+                failed: match part.get("success").and_then(Json::flag) {
+                    Some(success) => !success,
+                    None => part.get("error").and_then(Json::id).is_some(),
+                },
+            }],
+        })
+        .collect()
+}
+
+/// What a call runs: a text, `{command, args}`, a list of either, or an object with such a list.
+fn command_lines(input: Json<'_>) -> Vec<String> {
+    let listed = match input.get("commands") {
+        Some(commands) => commands,
+        None => input,
+    };
+    let several = listed.items();
+    let one = several.is_empty().then_some(listed);
+    several.into_iter().chain(one).filter_map(command_line).collect()
+}
+
+fn command_line(command: Json<'_>) -> Option<String> {
+    if let Some(line) = command.text() {
+        return Some(line.into_owned());
+    }
+    let command = command.object()?;
+    let mut line = command.text_any(&["command", "cmd"])?.into_owned();
+    for argument in command.items("args").into_iter().filter_map(Json::text) {
+        line.push(' ');
+        line.push_str(&shell::word(&argument));
+    }
+    Some(line)
+}
+
+/// The older extension hands results to the model as texts, behind such a line.
+fn is_result(text: &str) -> bool {
+    let first = text.lines().next().unwrap_or_default();
+    first.starts_with('[') && first.ends_with("] Result:")
+}
+
+/// Cline marks what the user typed.
+fn is_wrapped(text: &str) -> bool {
+    let text = text.trim_end();
+    text.ends_with("</user_input>") || text.ends_with("</user_command>")
 }
 
 fn numbered(id: &str, number: usize) -> String {
@@ -378,6 +444,91 @@ mod tests {
             .collect();
         assert_eq!(shells, [("t", "rm a"), ("t/1", "rm b")]);
         assert_eq!(failed(&entries), ["t/1"]);
+    }
+
+    #[test]
+    fn commands_are_written_in_many_ways_and_one_result_may_stand_for_all() {
+        let runs = |input: &str, content: &str| {
+            let text = format!(
+                r#"[{{"role":"assistant","content":[{{"type":"tool_use","id":"t","name":"run_commands","input":{input}}}]}},
+                {{"role":"user","content":[{{"type":"tool_result","tool_use_id":"t","content":{content}}}]}}]"#
+            );
+            let (entries, _) = read::<Cline>(text.as_bytes(), vec![]).unwrap();
+            let mut shown: Vec<String> = vec![];
+            for entry in entries {
+                match entry.item {
+                    Item::ToolCall(call) => shown.extend(call.shell.map(|shell| shell.command)),
+                    Item::ToolResult(result) => {
+                        let outcome = if result.is_error { "failed" } else { "ok" };
+                        shown.push(
+                            format!("{} {outcome} {}", result.id, result.output)
+                                .trim_end()
+                                .to_owned(),
+                        );
+                    }
+                    _ => {}
+                }
+            }
+            shown
+        };
+        let two = r#"{"commands":["rm a","rm b"]}"#;
+        assert_eq!(runs(two, r#""fine""#), ["rm a", "rm b", "t ok fine", "t/1 ok fine"]);
+        let text = r#""{\"success\":false,\"error\":\"no\"}""#;
+        assert_eq!(runs(two, text), ["rm a", "rm b", "t failed no", "t/1 failed no"]);
+        let blocks = r#"[{"type":"text","text":"[{\"success\":true,\"result\":\"x\"},{\"error\":\"y\"}]"}]"#;
+        assert_eq!(runs(two, blocks), ["rm a", "rm b", "t ok x", "t/1 failed y"]);
+        for (input, line) in [
+            (r#"{"command":"rm","args":["a b","c"]}"#, "rm 'a b' c"),
+            (r#"{"commands":[{"cmd":"rm","args":["a"]}]}"#, "rm a"),
+            (r#"{"commands":"rm a"}"#, "rm a"),
+            (r#"["rm a"]"#, "rm a"),
+            (r#""rm a""#, "rm a"),
+        ] {
+            assert_eq!(runs(input, r#"[{"success":true,"error":""}]"#)[0], line, "{input}");
+        }
+    }
+
+    #[test]
+    fn fields_that_are_null_are_not_there() {
+        let text = r#"{"messages":[{"role":"assistant","metrics":null,"content":[
+            {"type":"tool_use","id":"t","name":"editor","input":{"path":"a","old_text":null,"insert_line":null}}]}]}"#;
+        let manifest = r#"{"metadata":{"usage":{"inputTokens":7,"outputTokens":5}}}"#;
+        let companion = Companion {
+            path: "7_a.json".to_owned(),
+            data: manifest.as_bytes().to_vec(),
+        };
+        let (entries, _) = read::<Cline>(text.as_bytes(), vec![companion]).unwrap();
+        assert_eq!(sum(&entries), [7, 0, 0, 5, 1]);
+        let made = entries.iter().find_map(|entry| match &entry.item {
+            Item::ToolCall(call) => Some(call.files[0].op),
+            _ => None,
+        });
+        assert_eq!(made, Some(FileOp::Write));
+    }
+
+    #[test]
+    fn a_prompt_is_told_from_what_stands_around_it() {
+        let typed = |content: &str| {
+            let text = format!(r#"[{{"role":"user","content":[{content}]}}]"#);
+            let (entries, _) = read::<Cline>(text.as_bytes(), vec![]).unwrap();
+            prompts(&entries).join("|")
+        };
+        let text = |text: &str| format!(r#"{{"type":"text","text":{}}}"#, hookhost_sdk::json::quoted(text));
+        let result = r#"{"type":"tool_result","tool_use_id":"t","content":"ok"},"#;
+        assert_eq!(
+            typed(&(text("<task>\nbuild\n</task>") + "," + &text("<environment_details>\nx\n</environment_details>"))),
+            "build"
+        );
+        assert_eq!(
+            typed(&(text("[write_to_file for 'a'] Result:") + "," + &text("saved"))),
+            ""
+        );
+        assert_eq!(typed(&text("[1] Result: it broke")), "[1] Result: it broke");
+        assert_eq!(typed(&(result.to_owned() + &text("time limit reached"))), "");
+        assert_eq!(
+            typed(&(result.to_owned() + &text("<user_input mode=\"act\">stop</user_input>"))),
+            "stop"
+        );
     }
 
     #[test]
