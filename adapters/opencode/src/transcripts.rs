@@ -1,5 +1,7 @@
 //! What `opencode export` prints: one document, `{info, messages: [{info, parts}]}`.
 
+use std::collections::HashSet;
+
 use hookhost_sdk::lines::DocumentReader;
 use hookhost_sdk::tools::{Effect, Rule, call};
 use hookhost_sdk::{
@@ -66,6 +68,7 @@ impl DocumentReader for Export {
         let revert = info.object("revert").unwrap_or_default();
         let (reverted, reverted_part) = (revert.id(&["messageID"]), revert.id(&["partID"]));
         let mut taken_back: Option<String> = None;
+        let mut calls = HashSet::new();
         for (index, message) in messages.iter().enumerate() {
             let mut reading = Reading::new(index as u64, message, self.want);
             // A fork begins with copies of the messages of the session that it was made from.
@@ -78,7 +81,7 @@ impl DocumentReader for Export {
                     Some(_) => messages.get(index + 1).and_then(|next| next.id.clone()),
                 };
             }
-            reading.read(&messages);
+            reading.read(&messages, &mut calls);
             out.append(&mut reading.out);
         }
         if let Some(record_id) = taken_back {
@@ -195,10 +198,10 @@ impl<'m, 'a> Reading<'m, 'a> {
         self.out.push(entry);
     }
 
-    fn read(&mut self, all: &[Message<'a>]) {
+    fn read(&mut self, all: &[Message<'a>], calls: &mut HashSet<String>) {
         match self.message.info.text("role").as_deref() {
             Some("user") => self.user(all),
-            Some("assistant") => self.assistant(all),
+            Some("assistant") => self.assistant(all, calls),
             _ if self.message.parts.is_empty() => {
                 self.add(Item::Unreadable(
                     "a message without a role and without parts".to_owned(),
@@ -247,7 +250,7 @@ impl<'m, 'a> Reading<'m, 'a> {
         self.cut_at.is_some() && part.id(&["id"]) == self.cut_at
     }
 
-    fn assistant(&mut self, all: &[Message<'a>]) {
+    fn assistant(&mut self, all: &[Message<'a>], calls: &mut HashSet<String>) {
         let message = self.message;
         let is_summary = message.is_summary();
         if is_summary && !self.is_answer_to_compaction(all) {
@@ -267,7 +270,7 @@ impl<'m, 'a> Reading<'m, 'a> {
                         self.add(Item::Thinking(text.into_owned()));
                     }
                 }
-                Some("tool") => self.tool(part),
+                Some("tool") => self.tool(part, calls),
                 _ => {}
             }
         }
@@ -345,14 +348,17 @@ impl<'m, 'a> Reading<'m, 'a> {
         }));
     }
 
-    fn tool(&mut self, part: &Object<'_>) {
+    fn tool(&mut self, part: &Object<'_>, calls: &mut HashSet<String>) {
         if !self.want.contains(Wanted::FILES) && !self.want.contains(Wanted::TOOL_BODIES) {
             return;
         }
         let state = part.object("state").unwrap_or_default();
         let metadata = state.object("metadata").unwrap_or_default();
         let name = part.text("tool").unwrap_or_default();
-        let id = part.id(&["callID"]).or_else(|| part.id(&["id"])).unwrap_or_default();
+        // Some providers begin to count anew with each of their answers: then the part's own id tells the calls apart.
+        let own = || part.id(&["id"]).unwrap_or_default();
+        let id = part.id(&["callID"]).unwrap_or_else(own);
+        let id = if calls.insert(id.clone()) { id } else { own() };
         let mut call = call(TOOLS, id.clone(), &name, state.get("input"), self.want);
         if let Some(known) = known_effects(&name, &state, &metadata) {
             call.files = known;
@@ -362,7 +368,10 @@ impl<'m, 'a> Reading<'m, 'a> {
         let is_subagent = call.subagent.is_some();
         self.add_at(started, Item::ToolCall(call));
         let is_error = match state.text("status").as_deref() {
-            Some("completed") => metadata.get("exit").is_some_and(|exit| exit.count() != Some(0)),
+            // A command that was cut off has no exit code, and says so with a null.
+            Some("completed") => metadata
+                .fields()
+                .any(|(key, exit)| key == "exit" && exit.count() != Some(0)),
             Some("error") => true,
             _ => return,
         };
