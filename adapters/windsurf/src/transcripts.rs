@@ -102,8 +102,8 @@ fn has_failed(body: &Object<'_>) -> bool {
     let refused = body
         .text("acknowledgement_type")
         .is_some_and(|answer| answer.contains("REJECT"));
-    let exit_code = body.get("exit_code").map(|code| code.raw());
-    refused || body.flag("user_rejected") || exit_code.is_some_and(|code| code != "0")
+    let exit_code = body.get("exit_code");
+    refused || body.flag("user_rejected") || exit_code.is_some_and(|code| code.count() != Some(0))
 }
 
 #[cfg(test)]
@@ -187,7 +187,9 @@ mod tests {
         };
         assert_eq!(run(r#"{"command":"rm a","exit_code":0,"output":"x"}"#), "ok x");
         assert_eq!(run(r#"{"command":"rm a","exit_code":null}"#), "ok ");
+        assert_eq!(run(r#"{"command":"rm a","exit_code":"0"}"#), "ok ");
         assert_eq!(run(r#"{"command":"rm a","exit_code":1}"#), "failed");
+        assert_eq!(run(r#"{"command":"rm a","exit_code":-1}"#), "failed");
         assert_eq!(
             run(r#"{"command":"rm a","exit_code":0,"user_rejected":true}"#),
             "failed"
