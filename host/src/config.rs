@@ -97,15 +97,15 @@ impl Config {
         };
         config.file = file;
         config.is_named = is_named;
-        config.override_by(|variable| env::var_os(variable).map(|value| value.to_string_lossy().into_owned()))?;
+        config.override_by(|name| env::var_os(name).map(|value| value.to_string_lossy().into_owned()))?;
         Ok(config)
     }
 
     /// Whether the variable of the kill switch says so: it does even when the settings cannot be read.
     #[must_use]
     pub fn is_disabled_by_variable() -> bool {
-        let variable = env::var(keys::DISABLE_VARIABLE).unwrap_or_default();
-        !variable.is_empty() && Kind::Flag.of_text(&variable) != Some(Value::Flag(false))
+        let value = env::var_os(keys::DISABLE.variable).unwrap_or_default();
+        !value.is_empty() && value.to_str().and_then(|text| Kind::Flag.of_text(text)) != Some(Value::Flag(false))
     }
 
     /// What stands in a file.
@@ -164,7 +164,7 @@ impl Config {
             };
             // Whoever sets this one wants silence, whatever they write.
             let value = match key.kind.of_text(&text) {
-                None if key.name == keys::DISABLE => Value::Flag(true),
+                None if key.name == keys::DISABLE.name => Value::Flag(true),
                 value => value.ok_or_else(|| refused(&format!("the variable {name}"), key, &text))?,
             };
             self.made.insert(key.name, (value, Origin::Variable(name)));
@@ -184,13 +184,13 @@ impl Config {
     /// The kill switch.
     #[must_use]
     pub fn is_disabled(&self) -> bool {
-        self.flag(keys::DISABLE)
+        self.flag(&keys::DISABLE)
     }
 
     /// What of a payload is kept.
     #[must_use]
     pub fn capture(&self) -> Capture {
-        match self.text(keys::CAPTURE).as_deref() {
+        match self.text(&keys::CAPTURE).as_deref() {
             Some("redacted") => Capture::Redacted,
             Some("off") => Capture::Off,
             _ => Capture::Raw,
@@ -200,7 +200,7 @@ impl Config {
     /// Whether nothing is to be recorded of this agent.
     #[must_use]
     pub fn excludes_agent(&self, agent: &str) -> bool {
-        self.texts(keys::EXCLUDE_AGENTS)
+        self.texts(&keys::EXCLUDE_AGENTS)
             .iter()
             .any(|excluded| excluded == agent)
     }
@@ -208,7 +208,7 @@ impl Config {
     /// Whether nothing is to be recorded of what happens in this directory.
     #[must_use]
     pub fn excludes_place(&self, directory: &Path) -> bool {
-        let excluded = self.texts(keys::EXCLUDE_REPOS);
+        let excluded = self.texts(&keys::EXCLUDE_REPOS);
         excluded.iter().any(|excluded| {
             let excluded = at_home(excluded);
             // Directories are compared as they are spelled, and as they are without links.
@@ -220,13 +220,13 @@ impl Config {
     /// What else is a secret, as regular expressions.
     #[must_use]
     pub fn redact_patterns(&self) -> Vec<String> {
-        self.texts(keys::REDACT_PATTERNS)
+        self.texts(&keys::REDACT_PATTERNS)
     }
 
     /// Whether what looks random is taken for a secret.
     #[must_use]
     pub fn redacts_random(&self) -> bool {
-        self.flag(keys::REDACT_ENTROPY)
+        self.flag(&keys::REDACT_ENTROPY)
     }
 
     /// The library that the user wants for this adapter.
@@ -259,44 +259,40 @@ impl Config {
     /// What a call of an adapter may use.
     #[must_use]
     pub fn limits(&self) -> Limits {
-        let milliseconds = |name| Duration::from_millis(self.number(name));
-        let mebibytes = |name| usize::try_from(self.number(name) << 20).unwrap_or(usize::MAX);
+        let milliseconds = |key| Duration::from_millis(self.number(key));
+        let mebibytes = |key| usize::try_from(self.number(key) << 20).unwrap_or(usize::MAX);
         let mut limits = Limits::default();
-        limits.hooks.time = milliseconds(keys::HOOK_MS);
-        limits.hooks.memory = mebibytes(keys::HOOK_MEMORY_MIB);
-        limits.hooks.answer = mebibytes(keys::ANSWER_MIB);
-        limits.transcripts.time = milliseconds(keys::TRANSCRIPT_MS);
-        limits.transcripts.memory = mebibytes(keys::TRANSCRIPT_MEMORY_MIB);
+        limits.hooks.time = milliseconds(&keys::HOOK_MS);
+        limits.hooks.memory = mebibytes(&keys::HOOK_MEMORY_MIB);
+        limits.hooks.answer = mebibytes(&keys::ANSWER_MIB);
+        limits.transcripts.time = milliseconds(&keys::TRANSCRIPT_MS);
+        limits.transcripts.memory = mebibytes(&keys::TRANSCRIPT_MEMORY_MIB);
         limits
     }
 
-    fn number(&self, name: &str) -> u64 {
-        match self.of(name) {
-            Some(Value::Number(number)) => number,
+    fn number(&self, key: &Key) -> u64 {
+        match self.value(key).0 {
+            Value::Number(number) => number,
             _ => 0,
         }
     }
 
-    fn flag(&self, name: &str) -> bool {
-        self.of(name) == Some(Value::Flag(true))
+    fn flag(&self, key: &Key) -> bool {
+        self.value(key).0 == Value::Flag(true)
     }
 
-    fn texts(&self, name: &str) -> Vec<String> {
-        match self.of(name) {
-            Some(Value::Texts(texts)) => texts,
+    fn texts(&self, key: &Key) -> Vec<String> {
+        match self.value(key).0 {
+            Value::Texts(texts) => texts,
             _ => vec![],
         }
     }
 
-    fn text(&self, name: &str) -> Option<String> {
-        match self.of(name) {
-            Some(Value::Text(text)) => Some(text),
+    fn text(&self, key: &Key) -> Option<String> {
+        match self.value(key).0 {
+            Value::Text(text) => Some(text),
             _ => None,
         }
-    }
-
-    fn of(&self, name: &str) -> Option<Value> {
-        keys::find(name).map(|key| self.value(key).0)
     }
 }
 
@@ -386,7 +382,7 @@ mod tests {
             read("capture = 'redacted'\nlimits.hook_ms = 500\n[exclude]\nagents = ['a']\nrepos = ['/w/secret']\n")
                 .unwrap();
         assert_eq!(config.capture(), Capture::Redacted);
-        assert_eq!(config.number(keys::HOOK_MS), 500);
+        assert_eq!(config.number(&keys::HOOK_MS), 500);
         assert!(config.excludes_agent("a") && !config.excludes_agent("b"));
         assert!(config.excludes_place(Path::new("/w/secret/below")));
         assert!(!config.excludes_place(Path::new("/w/secretive")));
@@ -448,7 +444,7 @@ mod tests {
         };
         config.override_by(variables).unwrap();
         assert_eq!(config.capture(), Capture::Raw);
-        assert_eq!(config.number(keys::HOOK_MS), 500);
+        assert_eq!(config.number(&keys::HOOK_MS), 500);
         assert!(config.excludes_agent("a") && config.excludes_agent("b"));
         assert!(config.is_disabled());
         let error = config.override_by(|_| Some("x".to_owned())).unwrap_err().to_string();

@@ -2,26 +2,6 @@
 
 use super::values::{Default, Kind};
 
-pub(crate) const DISABLE: &str = "disable";
-pub(crate) const DISABLE_VARIABLE: &str = "HOOKHOST_DISABLE";
-pub(crate) const CAPTURE: &str = "capture";
-pub(crate) const EXCLUDE_AGENTS: &str = "exclude.agents";
-pub(crate) const EXCLUDE_REPOS: &str = "exclude.repos";
-/// How long a call of an adapter on the hook path may take.
-pub(crate) const HOOK_MS: &str = "limits.hook_ms";
-/// How much memory it may use.
-pub(crate) const HOOK_MEMORY_MIB: &str = "limits.hook_memory_mib";
-/// How long a reading of a transcript may take.
-pub(crate) const TRANSCRIPT_MS: &str = "limits.transcript_ms";
-/// How much memory it may use.
-pub(crate) const TRANSCRIPT_MEMORY_MIB: &str = "limits.transcript_memory_mib";
-/// How large an answer may be.
-pub(crate) const ANSWER_MIB: &str = "limits.answer_mib";
-/// The user's own secrets.
-pub(crate) const REDACT_PATTERNS: &str = "redact.patterns";
-/// Whether what looks random is taken for a secret.
-pub(crate) const REDACT_ENTROPY: &str = "redact.entropy";
-
 /// A setting.
 #[derive(Debug)]
 pub struct Key {
@@ -37,87 +17,109 @@ pub struct Key {
     pub meaning: &'static str,
 }
 
+pub(crate) const DISABLE: Key = Key {
+    name: "disable",
+    variable: "HOOKHOST_DISABLE",
+    kind: Kind::Flag,
+    default: Default::Flag(false),
+    meaning: "The kill switch: hooks do nothing and record nothing.",
+};
+
+pub(crate) const CAPTURE: Key = Key {
+    name: "capture",
+    variable: "HOOKHOST_CAPTURE",
+    kind: Kind::Choice(&["raw", "redacted", "off"]),
+    default: Default::Text("raw"),
+    meaning: "What is kept of a payload in the journal: every byte; with secrets replaced in the payload and in the \
+              events; nothing, only the events. Only raw payloads can be replayed exactly.",
+};
+
+pub(crate) const EXCLUDE_AGENTS: Key = Key {
+    name: "exclude.agents",
+    variable: "HOOKHOST_EXCLUDE_AGENTS",
+    kind: Kind::Texts,
+    default: Default::Texts,
+    meaning: "Agents of which nothing is recorded, by their adapters' names.",
+};
+
+pub(crate) const EXCLUDE_REPOS: Key = Key {
+    name: "exclude.repos",
+    variable: "HOOKHOST_EXCLUDE_REPOS",
+    kind: Kind::Paths,
+    default: Default::Texts,
+    meaning: "Directories in which, and below which, nothing is recorded. A leading ~ is the home directory.",
+};
+
+pub(crate) const HOOK_MS: Key = Key {
+    name: "limits.hook_ms",
+    variable: "HOOKHOST_LIMITS_HOOK_MS",
+    kind: Kind::Number(10, 60_000),
+    default: Default::Number(2000),
+    meaning: "How long an adapter may take for a hook, in milliseconds. The agent waits that long at most.",
+};
+
+pub(crate) const HOOK_MEMORY_MIB: Key = Key {
+    name: "limits.hook_memory_mib",
+    variable: "HOOKHOST_LIMITS_HOOK_MEMORY_MIB",
+    kind: Kind::Number(1, 4095),
+    default: Default::Number(64),
+    meaning: "How much memory an adapter may use for a hook.",
+};
+
+pub(crate) const TRANSCRIPT_MS: Key = Key {
+    name: "limits.transcript_ms",
+    variable: "HOOKHOST_LIMITS_TRANSCRIPT_MS",
+    kind: Kind::Number(100, 3_600_000),
+    default: Default::Number(25_000),
+    meaning: "How long an adapter may take to read a transcript, in milliseconds. Callers of the external-agent \
+              protocol give up after 30 seconds.",
+};
+
+pub(crate) const TRANSCRIPT_MEMORY_MIB: Key = Key {
+    name: "limits.transcript_memory_mib",
+    variable: "HOOKHOST_LIMITS_TRANSCRIPT_MEMORY_MIB",
+    kind: Kind::Number(1, 4095),
+    default: Default::Number(256),
+    meaning: "How much memory an adapter may use to read a transcript.",
+};
+
+pub(crate) const ANSWER_MIB: Key = Key {
+    name: "limits.answer_mib",
+    variable: "HOOKHOST_LIMITS_ANSWER_MIB",
+    kind: Kind::Number(1, 1024),
+    default: Default::Number(10),
+    meaning: "How large an adapter's answer may be.",
+};
+
+pub(crate) const REDACT_PATTERNS: Key = Key {
+    name: "redact.patterns",
+    variable: "HOOKHOST_REDACT_PATTERNS",
+    kind: Kind::Texts,
+    default: Default::Texts,
+    meaning: "Regular expressions of what else is a secret, beyond the well-known shapes of tokens.",
+};
+
+pub(crate) const REDACT_ENTROPY: Key = Key {
+    name: "redact.entropy",
+    variable: "HOOKHOST_REDACT_ENTROPY",
+    kind: Kind::Flag,
+    default: Default::Flag(true),
+    meaning: "Whether long words that look random are taken for secrets.",
+};
+
 /// All settings, in the order in which they are explained.
 pub const KEYS: &[Key] = &[
-    Key {
-        name: DISABLE,
-        variable: DISABLE_VARIABLE,
-        kind: Kind::Flag,
-        default: Default::Flag(false),
-        meaning: "The kill switch: hooks do nothing and record nothing.",
-    },
-    Key {
-        name: CAPTURE,
-        variable: "HOOKHOST_CAPTURE",
-        kind: Kind::Choice(&["raw", "redacted", "off"]),
-        default: Default::Text("raw"),
-        meaning: "What is kept of a payload in the journal: every byte; with secrets replaced in the payload and in the \
-                  events; nothing, only the events. Only raw payloads can be replayed exactly.",
-    },
-    Key {
-        name: EXCLUDE_AGENTS,
-        variable: "HOOKHOST_EXCLUDE_AGENTS",
-        kind: Kind::Texts,
-        default: Default::Texts,
-        meaning: "Agents of which nothing is recorded, by their adapters' names.",
-    },
-    Key {
-        name: EXCLUDE_REPOS,
-        variable: "HOOKHOST_EXCLUDE_REPOS",
-        kind: Kind::Paths,
-        default: Default::Texts,
-        meaning: "Directories in which, and below which, nothing is recorded. A leading ~ is the home directory.",
-    },
-    Key {
-        name: HOOK_MS,
-        variable: "HOOKHOST_LIMITS_HOOK_MS",
-        kind: Kind::Number(10, 60_000),
-        default: Default::Number(2000),
-        meaning: "How long an adapter may take for a hook, in milliseconds. The agent waits that long at most.",
-    },
-    Key {
-        name: HOOK_MEMORY_MIB,
-        variable: "HOOKHOST_LIMITS_HOOK_MEMORY_MIB",
-        kind: Kind::Number(1, 4095),
-        default: Default::Number(64),
-        meaning: "How much memory an adapter may use for a hook.",
-    },
-    Key {
-        name: TRANSCRIPT_MS,
-        variable: "HOOKHOST_LIMITS_TRANSCRIPT_MS",
-        kind: Kind::Number(100, 3_600_000),
-        default: Default::Number(25_000),
-        meaning: "How long an adapter may take to read a transcript, in milliseconds. Callers of the external-agent \
-                  protocol give up after 30 seconds.",
-    },
-    Key {
-        name: TRANSCRIPT_MEMORY_MIB,
-        variable: "HOOKHOST_LIMITS_TRANSCRIPT_MEMORY_MIB",
-        kind: Kind::Number(1, 4095),
-        default: Default::Number(256),
-        meaning: "How much memory an adapter may use to read a transcript.",
-    },
-    Key {
-        name: ANSWER_MIB,
-        variable: "HOOKHOST_LIMITS_ANSWER_MIB",
-        kind: Kind::Number(1, 1024),
-        default: Default::Number(10),
-        meaning: "How large an adapter's answer may be.",
-    },
-    Key {
-        name: REDACT_PATTERNS,
-        variable: "HOOKHOST_REDACT_PATTERNS",
-        kind: Kind::Texts,
-        default: Default::Texts,
-        meaning: "Regular expressions of what else is a secret, beyond the well-known shapes of tokens.",
-    },
-    Key {
-        name: REDACT_ENTROPY,
-        variable: "HOOKHOST_REDACT_ENTROPY",
-        kind: Kind::Flag,
-        default: Default::Flag(true),
-        meaning: "Whether long words that look random are taken for secrets.",
-    },
+    DISABLE,
+    CAPTURE,
+    EXCLUDE_AGENTS,
+    EXCLUDE_REPOS,
+    HOOK_MS,
+    HOOK_MEMORY_MIB,
+    TRANSCRIPT_MS,
+    TRANSCRIPT_MEMORY_MIB,
+    ANSWER_MIB,
+    REDACT_PATTERNS,
+    REDACT_ENTROPY,
 ];
 
 pub(crate) fn find(name: &str) -> Option<&'static Key> {
