@@ -422,6 +422,16 @@ fn too_little_memory_is_no_harm() {
         let left = left(&machine);
         assert!(matches!(left, Event | Failure(_) | Fallback), "{more}: {left:?}");
     }
+    // Enough for the program and not for the addresses of a sandbox: that is not the adapter's fault.
+    let machine = Machine::new();
+    limited(&machine, 3_000_000, "hook claude-code Stop").assert_harmless("few addresses");
+    assert_eq!(left(&machine), Failure("adapter-load"));
+    let record = &machine.all_records()[0];
+    let message = &record.failure.as_ref().unwrap().message;
+    assert!(
+        message.contains("ulimit -v") && !message.contains("author"),
+        "{message}"
+    );
 }
 
 #[test]

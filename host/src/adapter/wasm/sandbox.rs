@@ -191,6 +191,16 @@ impl Sandbox {
             )
         } else if let Some(trap) = error.downcast_ref::<Trap>() {
             (FailureKind::Trap, format!("{what} crashed: {trap}"))
+        } else if is_of_the_system(error) {
+            // Nothing that an adapter does: its memory could not be had.
+            return self.error(
+                FailureKind::Load,
+                format!(
+                    "the system gave {what} no room: {}. Allow the program more memory and addresses (ulimit -v): a \
+                     sandbox reserves 4 GiB of addresses and uses little of them",
+                    on_one_line(error)
+                ),
+            );
         } else {
             let cause = on_one_line(error);
             match cause.contains(UNKNOWN_IMPORT) {
@@ -292,6 +302,14 @@ const UNKNOWN_IMPORT: &str = "unknown import";
 pub(super) fn on_one_line(error: &wasmtime::Error) -> String {
     let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
     causes.join(": ").replace('\n', " ")
+}
+
+fn is_of_the_system(error: &wasmtime::Error) -> bool {
+    #[cfg(unix)]
+    if error.chain().any(<dyn std::error::Error>::is::<rustix::io::Errno>) {
+        return true;
+    }
+    error.chain().any(<dyn std::error::Error>::is::<std::io::Error>)
 }
 
 fn imports_more(component: &Component) -> bool {
