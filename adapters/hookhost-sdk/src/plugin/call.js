@@ -14,6 +14,9 @@ const callHookhost = (hook, payload, directory) =>
       const child = spawn(program, words, { cwd: directory, stdio: ["pipe", "pipe", "ignore"], windowsHide: true });
       timer = setTimeout(() => {
         child.kill("SIGKILL");
+        // What it started may live on with our pipes, and would keep the agent from ending.
+        child.stdin.destroy();
+        child.stdout.destroy();
         done();
       }, TIME_LIMIT);
       child.on("error", done);

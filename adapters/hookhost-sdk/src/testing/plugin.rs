@@ -16,8 +16,8 @@ printf '%s' "$HOOKHOST_TEST_REPLY"
 /// What the compiler has to know of the runtime.
 const TYPES: &str = include_str!("plugin-types.d.ts");
 
-/// Reads nothing and does not end by itself.
-const HANGING: &str = "exec sleep 600";
+/// Reads nothing, does not end in time, and leaves behind what holds its pipes.
+const HANGING: &str = "sleep 30 &\nwait";
 
 /// What hookhost's place is taken by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
