@@ -114,9 +114,11 @@ fn set_dir(context: &Context, folder: &str) -> Option<String> {
     settings.text("sessionDir").map(Into::into)
 }
 
-/// Where a session's file can be: its time is not known.
+/// Where a session's file can be: its time is not known. The time ends in `Z`: behind another `_` stands the rest of a
+/// longer id.
 pub(crate) fn files(dir: &str, id: &str) -> Vec<Pattern> {
     vec![
+        literal(join(dir, &format!("*Z_{id}.jsonl"))),
         literal(join(dir, &format!("*_{id}.jsonl"))),
         literal(join(dir, &format!("{id}.jsonl"))),
     ]
@@ -196,6 +198,12 @@ mod tests {
             .env
             .push(("PI_CODING_AGENT_SESSION_DIR".to_owned(), "here".to_owned()));
         assert_eq!(dir("/w", &context).unwrap(), "/w/here");
+    }
+
+    #[test]
+    fn a_longer_id_with_the_same_end_is_looked_at_last() {
+        let paths: Vec<_> = files("/s", "id").into_iter().map(|pattern| pattern.path).collect();
+        assert_eq!(paths, ["/s/*Z_id.jsonl", "/s/*_id.jsonl", "/s/id.jsonl"]);
     }
 
     #[test]
