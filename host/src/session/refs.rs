@@ -83,9 +83,9 @@ fn decoded(path: &str) -> Option<String> {
 /// Whether an id can stand in a file's name as it is.
 ///
 /// # Errors
-/// It is empty, has a path part, or holds what patterns take for a wildcard.
+/// It is blank, has a path part, or holds what patterns take for a wildcard.
 pub fn check_id(id: &str) -> Result<()> {
-    let is_bad = id.is_empty() || id == "." || id == ".." || id.contains(['/', '\\', '\0', '*']);
+    let is_bad = id.trim().is_empty() || id == "." || id == ".." || id.contains(['/', '\\', '\0', '*']);
     if is_bad {
         return Err(Error::input(format!("the session id {id:?} cannot name a file")));
     }
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn ids_with_a_path_part_name_no_file() {
-        for id in ["", ".", "..", "a/b", r"a\b", "../../x", "a*", "a\0"] {
+        for id in ["", " ", ".", "..", "a/b", r"a\b", "../../x", "a*", "a\0"] {
             assert!(check_id(id).is_err(), "{id:?}");
         }
         for id in ["0193f2c4-7d1e", "ses_1", "a.b", "T-1", "with space"] {
