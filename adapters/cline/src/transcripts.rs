@@ -152,21 +152,22 @@ impl Messages {
         place.record_id = message.id(&["id"]);
         let mut add = |item| out.push(Entry { item, ..place.clone() });
         let is_user = message.text("role").as_deref() == Some("user");
-        let model = message.at("modelInfo.id").and_then(Json::text).map(String::from);
         let mut texts = vec![];
         let mut images = 0;
         let mut has_results = false;
         for block in blocks(message.get("content")) {
             match block {
-                Block::Text(text) => {
+                Block::Text(text) if is_user => {
                     has_results |= is_result(&text);
                     texts.push(text.into_owned());
                 }
+                Block::Text(text) => self.said(&text, message, &mut add),
                 Block::Image => images += 1,
                 Block::Thinking(text) if self.want.contains(Wanted::THINKING) => add(Item::Thinking(text.into_owned())),
                 Block::ToolUse { name, input, .. } if name == "submit_and_exit" => {
                     // The answer of a run that was told to end by itself.
-                    texts.extend(input.and_then(|input| input.get("summary")?.text()).map(Into::into));
+                    let summary = input.and_then(|input| input.get("summary")?.text());
+                    self.said(&summary.unwrap_or_default(), message, &mut add);
                 }
                 Block::ToolUse { id, name, input } if self.want.contains(Wanted::FILES) => {
                     let calls = self.calls(&id, &name, input);
@@ -200,15 +201,6 @@ impl Messages {
                 add(Item::UserPrompt(UserPrompt { text, images }));
             }
         }
-        if !is_user && self.want.contains(Wanted::TEXTS) && !texts.is_empty() {
-            let message_id = place.record_id.clone();
-            add(Item::AssistantText(AssistantText {
-                text: texts.join("\n"),
-                model,
-                message_id,
-                replaces: false,
-            }));
-        }
         if let Some(metrics) = message.object("metrics").filter(|_| self.want.contains(Wanted::TOKENS)) {
             let used = tokens(&metrics, UsageScope::Call(format!("message-{index}")));
             // A call that failed was not billed.
@@ -216,6 +208,19 @@ impl Messages {
                 add(Item::Usage(used));
             }
         }
+    }
+
+    /// Each text in its place among the calls; the host makes one message of them.
+    fn said(&self, text: &str, message: &Object<'_>, add: &mut impl FnMut(Item)) {
+        if text.is_empty() || !self.want.contains(Wanted::TEXTS) {
+            return;
+        }
+        add(Item::AssistantText(AssistantText {
+            text: text.to_owned(),
+            model: message.at("modelInfo.id").and_then(Json::text).map(Into::into),
+            message_id: message.id(&["id"]),
+            replaces: false,
+        }));
     }
 
     /// The calls behind one block: a list of commands is as many calls, so that each can fail by itself.
@@ -486,6 +491,22 @@ mod tests {
         ] {
             assert_eq!(runs(input, r#"[{"success":true,"error":""}]"#)[0], line, "{input}");
         }
+    }
+
+    #[test]
+    fn what_is_said_stands_where_it_was_said() {
+        let text = r#"[{"role":"assistant","content":[{"type":"text","text":"a"},
+            {"type":"tool_use","id":"t","name":"editor","input":{"path":"p"}},{"type":"text","text":"b"}]}]"#;
+        let (entries, _) = read::<Cline>(text.as_bytes(), vec![]).unwrap();
+        let shown: Vec<_> = entries
+            .iter()
+            .filter_map(|entry| match &entry.item {
+                Item::AssistantText(text) => Some(text.text.as_str()),
+                Item::ToolCall(call) => Some(call.name.as_str()),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(shown, ["a", "editor", "b"]);
     }
 
     #[test]

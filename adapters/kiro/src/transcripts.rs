@@ -156,6 +156,17 @@ impl Rows {
                 for block in &blocks {
                     let data = block.object("data").unwrap_or_default();
                     match block.text("kind").as_deref() {
+                        // In its place among the calls; the host makes one message of a row's texts.
+                        Some("text") if self.want.contains(Wanted::TEXTS) => {
+                            if let Some(text) = block.text("data") {
+                                add(Item::AssistantText(AssistantText {
+                                    text: text.into_owned(),
+                                    model: None,
+                                    message_id: place.record_id.clone(),
+                                    replaces: false,
+                                }));
+                            }
+                        }
                         Some("thinking") => {
                             if let Some(model) = data.text("modelId").filter(|_| self.model.is_none()) {
                                 self.model = Some(model.clone().into_owned());
@@ -176,16 +187,6 @@ impl Rows {
                         }
                         _ => {}
                     }
-                }
-                let text = texts();
-                if self.want.contains(Wanted::TEXTS) && !text.is_empty() {
-                    let message_id = place.record_id.clone();
-                    add(Item::AssistantText(AssistantText {
-                        text,
-                        model: None,
-                        message_id,
-                        replaces: false,
-                    }));
                 }
             }
             "ToolResults" if self.want.contains(Wanted::FILES) => {
@@ -627,6 +628,22 @@ mod tests {
         assert!(!ide(r#""status":"completed","error":null"#));
         assert!(ide(r#""status":"denied""#));
         assert!(ide(r#""error":"no""#));
+    }
+
+    #[test]
+    fn what_is_said_stands_where_it_was_said() {
+        let row = r#"{"kind":"AssistantMessage","data":{"content":[{"kind":"text","data":"a"},
+            {"kind":"toolUse","data":{"toolUseId":"t","name":"write","input":{}}},{"kind":"text","data":"b"}]}}"#;
+        let (entries, _) = read::<Kiro>(row.replace('\n', "").as_bytes(), vec![]).unwrap();
+        let shown: Vec<_> = entries
+            .iter()
+            .filter_map(|entry| match &entry.item {
+                Item::AssistantText(text) => Some(text.text.as_str()),
+                Item::ToolCall(call) => Some(call.name.as_str()),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(shown, ["a", "write", "b"]);
     }
 
     #[test]
