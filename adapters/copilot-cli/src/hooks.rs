@@ -59,12 +59,12 @@ pub(crate) fn events(hook: &str, payload: &Payload<'_>, context: &Context) -> Ve
     events
 }
 
-/// The events that are called otherwise in the style of Claude Code.
+/// The events that are called otherwise in the style of Claude Code, also where callers write that in kebab-case.
 fn in_camel_case(hook: &str) -> &str {
     match hook {
         "SessionStart" => "sessionStart",
-        "UserPromptSubmit" => "userPromptSubmitted",
-        "Stop" => "agentStop",
+        "UserPromptSubmit" | "user-prompt-submit" => "userPromptSubmitted",
+        "Stop" | "stop" => "agentStop",
         "PreCompact" => "preCompact",
         "SessionEnd" => "sessionEnd",
         "SubagentStart" => "subagentStart",
@@ -100,5 +100,17 @@ mod tests {
     #[test]
     fn payloads_mean_what_their_fixtures_say() {
         testing::check_payload_fixtures::<crate::CopilotCli>();
+    }
+
+    #[test]
+    fn hooks_in_claude_codes_style_may_be_named_in_kebab_case() {
+        let payload = r#"{"session_id":"s","timestamp":"2026-08-20T09:16:30Z","prompt":"hi"}"#;
+        for hook in ["Stop", "stop", "UserPromptSubmit", "user-prompt-submit"] {
+            assert_eq!(
+                testing::parse::<crate::CopilotCli>(hook, payload).unwrap().len(),
+                1,
+                "{hook}"
+            );
+        }
     }
 }

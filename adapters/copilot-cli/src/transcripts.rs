@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use hookhost_sdk::lines::LineReader;
 use hookhost_sdk::prompt::{Wrapper, unwrapped};
+use hookhost_sdk::shell::exit_code;
 use hookhost_sdk::tools::{self, Effect, Rule};
 use hookhost_sdk::{
     AssistantText, CompactionMark, Entry, FileEffect, FileOp, Item, Json, Object, Rewind, SessionFacts, ToolCall,
@@ -59,6 +60,10 @@ pub(crate) struct Reader {
     want: Wanted,
     /// Calls whose effects on files are known from their input.
     understood: HashSet<String>,
+    /// Calls that run a command.
+    commands: HashSet<String>,
+    /// The main agent's model, as its last message names it.
+    model: Option<String>,
     /// From the call to the subagent that it started.
     subagents: HashMap<String, String>,
 }
@@ -68,6 +73,8 @@ impl Reader {
         Self {
             want,
             understood: HashSet::new(),
+            commands: HashSet::new(),
+            model: None,
             subagents: HashMap::new(),
         }
     }
@@ -90,7 +97,18 @@ impl LineReader for Reader {
                     push(Item::UserPrompt(prompt));
                 }
             }
-            "assistant.message" => self.message(&data, &mut push),
+            "assistant.message" => {
+                if subagent.is_none()
+                    && let Some(model) = text(&data, "model").filter(|model| self.model.as_ref() != Some(model))
+                {
+                    self.model = Some(model.clone());
+                    push(Item::Session(SessionFacts {
+                        model: Some(model),
+                        ..SessionFacts::default()
+                    }));
+                }
+                self.message(&data, &mut push);
+            }
             "assistant.turn_end" => push(Item::TurnEnd),
             "tool.execution_start" if self.want.contains(Wanted::FILES) => push(Item::ToolCall(self.call(&data))),
             "tool.execution_complete" if self.want.contains(Wanted::FILES) => {
@@ -175,6 +193,9 @@ impl Reader {
         let known_as = command.as_deref().unwrap_or(if edits { "edit" } else { &name });
         let mut call = tools::call(TOOLS, id.clone(), known_as, arguments, self.want);
         call.name = name.into_owned();
+        if call.shell.is_some() {
+            self.commands.insert(id.clone());
+        }
         if !call.files.is_empty() || call.shell.is_some() || call.subagent.is_some() {
             self.understood.insert(id);
         }
@@ -193,13 +214,19 @@ impl Reader {
             said.map(Cow::into_owned).or_else(error)
         };
         let understood = self.understood.remove(&id);
+        // A command that failed is a successful call.
+        let has_failed = has_failed(data, &result)
+            || self.commands.remove(&id)
+                && output().is_some_and(|output| {
+                    exit_code(&output, "<exited with exit code ", ">").is_some_and(|code| code != 0)
+                });
         ToolResult {
             output: if self.want.contains(Wanted::TOOL_BODIES) {
                 output().unwrap_or_default()
             } else {
                 String::new()
             },
-            is_error: has_failed(data, &result),
+            is_error: has_failed,
             files: if understood { vec![] } else { files_told(data) },
             subagent_id: self.subagents.remove(&id),
             id,
@@ -252,7 +279,7 @@ fn session_facts(data: &Object<'_>) -> SessionFacts {
 /// Not injected by a skill, another agent or the autopilot.
 fn is_typed(data: &Object<'_>) -> bool {
     let injected = data.text("source").is_some_and(|source| source != "user");
-    !injected && !data.flag("isAutopilotContinuation")
+    !injected && !data.flag("isAutopilotContinuation") && data.id(&["agentId"]).is_none()
 }
 
 /// `content` is what was typed. Some sessions leave it empty and have only what the model was sent.

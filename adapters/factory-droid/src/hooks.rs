@@ -1,6 +1,7 @@
 //! From a hook's payload to events.
 
 use hookhost_sdk::mapping::{Fill, Mapping, Rule, When};
+use hookhost_sdk::prompt::Wrapper;
 use hookhost_sdk::{Context, Event, EventKind, Json, Payload, json};
 
 const IS_TASK: When = When::Is("tool_name", &["Task"]);
@@ -17,7 +18,11 @@ const TASK: &[Fill] = &[
     Fill::TaskDescription(&["tool_input.description"]),
 ];
 
+/// What Droid itself puts beside a prompt.
+pub(crate) const REMINDERS: &[Wrapper] = &[Wrapper::Injected("system-reminder")];
+
 const HOOKS: Mapping = Mapping {
+    prompt_wrappers: REMINDERS,
     strangers: &[
         &[When::Has("timestamp")],
         &[When::CamelCase("hook_event_name")],

@@ -2,7 +2,8 @@
 
 use hookhost_sdk::content::{Block, blocks};
 use hookhost_sdk::lines::LineReader;
-use hookhost_sdk::prompt::{Wrapper, unwrapped};
+use hookhost_sdk::prompt::unwrapped;
+use hookhost_sdk::shell::exit_code;
 use hookhost_sdk::tools::{Effect, Rule, call};
 use hookhost_sdk::{
     AssistantText, CompactionMark, Entry, FileOp, Item, Json, Object, SessionFacts, Start, ToolResult, Usage,
@@ -36,8 +37,6 @@ const TOOLS: &[Rule] = &[
         },
     ),
 ];
-
-const REMINDER: &str = "system-reminder";
 
 /// How a block begins that holds a file named in the prompt.
 const FILE: &str = "Contents of ";
@@ -237,7 +236,7 @@ fn prompt(content: Vec<Block<'_>>) -> Option<Item> {
     }
     let own: Vec<String> = texts
         .iter()
-        .map(|text| unwrapped(text, &[Wrapper::Injected(REMINDER)]).into_owned())
+        .map(|text| unwrapped(text, hooks::REMINDERS).into_owned())
         .collect();
     let is_words = |text: &&String| !text.trim().is_empty() && !text.trim_start().starts_with("<system-reminder>");
     let mut words: Vec<&String> = own
@@ -255,16 +254,18 @@ fn prompt(content: Vec<Block<'_>>) -> Option<Item> {
     (!text.is_empty() || images > 0).then_some(Item::UserPrompt(UserPrompt { text, images }))
 }
 
-/// Failures that only the text tells of: `{"success":false}`, or the end of a command.
+/// Failures that only the text tells of: `{"success":false}`, the end of a command, or an error's text.
 fn failed(output: &str) -> bool {
     if let Ok(object) = Object::parse(output) {
         return object.get("success").and_then(Json::flag) == Some(false);
     }
-    output
-        .trim_end()
-        .strip_suffix(']')
-        .and_then(|text| text.rsplit_once("[Process exited with code "))
-        .is_some_and(|(_, code)| code.trim() != "0")
+    let last = output.trim_end().lines().next_back().unwrap_or_default();
+    match exit_code(last, "[Process exited with code ", "]") {
+        Some(code) => code != 0,
+        None => ["Error:", "Error "]
+            .iter()
+            .any(|beginning| output.starts_with(beginning)),
+    }
 }
 
 #[cfg(test)]

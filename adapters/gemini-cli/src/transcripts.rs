@@ -6,6 +6,7 @@ use std::collections::HashSet;
 
 use hookhost_sdk::lines::{DocumentReader, LineReader};
 use hookhost_sdk::prompt::{Wrapper, unwrapped};
+use hookhost_sdk::shell::exit_code;
 use hookhost_sdk::tools::{self, Effect, Rule};
 use hookhost_sdk::{
     AssistantText, CompactionMark, Entry, FileEffect, FileOp, Item, Json, Object, Rewind, SessionFacts, SubagentCall,
@@ -51,6 +52,8 @@ pub(crate) fn is_document(record: &Object<'_>) -> bool {
 /// Reads either form.
 pub(crate) struct Reader {
     want: Wanted,
+    /// The file is a subagent's own: its prompts are its parent's words.
+    is_subagents: bool,
     /// Ids of messages that stood in the log.
     known: HashSet<String>,
     /// Ids of messages that only a compression made.
@@ -64,6 +67,7 @@ impl Reader {
     pub(crate) fn new(want: Wanted) -> Self {
         Self {
             want,
+            is_subagents: false,
             known: HashSet::new(),
             made_up: HashSet::new(),
             called: HashSet::new(),
@@ -88,6 +92,7 @@ impl LineReader for Reader {
         } else if let Some(update) = record.object("$set") {
             self.update(offset, &update, out);
         } else if record.get("sessionId").is_some() {
+            self.is_subagents = is_subagents(record);
             out.push(Entry::new(offset, Item::Session(header(record))));
         }
     }
@@ -96,6 +101,7 @@ impl LineReader for Reader {
 impl DocumentReader for Reader {
     fn document(&mut self, document: Json<'_>, out: &mut Vec<Entry>) -> u64 {
         let document = document.object().unwrap_or_default();
+        self.is_subagents = is_subagents(&document);
         out.push(Entry::new(0, Item::Session(header(&document))));
         let messages = document.items("messages");
         let count = messages.len() as u64;
@@ -106,6 +112,10 @@ impl DocumentReader for Reader {
         }
         count
     }
+}
+
+fn is_subagents(header: &Object<'_>) -> bool {
+    header.text("kind").as_deref() == Some("subagent")
 }
 
 /// The facts at the head of either form; a log tells the summary later.
@@ -127,7 +137,7 @@ impl Reader {
         let id = message.id(&["id"]);
         let is_made_up = id.as_ref().is_some_and(|id| self.made_up.contains(id));
         match message.text("type").as_deref() {
-            Some("user") if !is_made_up && self.want.contains(Wanted::PROMPTS) => {
+            Some("user") if !is_made_up && !self.is_subagents && self.want.contains(Wanted::PROMPTS) => {
                 out.extend(prompt(message).map(|prompt| Entry::new(offset, Item::UserPrompt(prompt))));
             }
             Some("gemini") if !is_made_up => self.answer(offset, id.as_deref(), message, out),
@@ -185,7 +195,10 @@ impl Reader {
         let name = call.text("name").unwrap_or_default();
         let told = tools::call(TOOLS, id.clone(), &name, call.get("args"), self.want);
         let failed = match call.text("status").as_deref() {
-            Some("success") => Some(false),
+            // A command that failed is a successful call.
+            Some("success") => {
+                Some(told.shell.is_some() && exit_code(&response(call), "Exit Code:", "").is_some_and(|code| code != 0))
+            }
             Some("error" | "cancelled") => Some(true),
             _ => None,
         };
@@ -266,7 +279,11 @@ fn prompt(message: &Object<'_>) -> Option<UserPrompt> {
     let is_added = ["<session_context>", "<hook_context>"]
         .iter()
         .any(|tag| text.trim_start().starts_with(tag));
-    let images = pictures(message.get("content"));
+    // The pictures that a tool gave back stand beside its response.
+    let responds = parts(message.get("content"))
+        .iter()
+        .any(|part| part.get("functionResponse").is_some());
+    let images = if responds { 0 } else { pictures(message.get("content")) };
     if is_added || text.starts_with(['/', '?']) || (text.trim().is_empty() && images == 0) {
         return None;
     }
@@ -355,6 +372,11 @@ fn output(call: &Object<'_>) -> String {
     if let Some(shown) = call.text("resultDisplay") {
         return shown.into_owned();
     }
+    response(call)
+}
+
+/// What the model got.
+fn response(call: &Object<'_>) -> String {
     let responses = call.items("result").into_iter().filter_map(|part| {
         let response = part.object()?.object("functionResponse")?.object("response")?;
         response.text_any(&["output", "error"])

@@ -39,7 +39,8 @@ impl Rule {
 /// What a tool does, and where its input says to what.
 #[derive(Clone, Copy, Debug)]
 pub enum Effect {
-    /// To the file, or the list of files, in a field.
+    /// To the file, or the list of files, in a field. An input that is a patch text ([`patch::effects`]) is read as that:
+    /// some agents take one in the place of the fields.
     File(FileOp, Fields),
     /// Applies the patch text in a field, or the input itself when it is a text ([`patch::effects`]).
     Patch(Fields),
@@ -60,6 +61,9 @@ pub enum Effect {
         prompt: Fields,
     },
 }
+
+/// Stands in every patch text.
+const PATCH: &str = "*** Begin Patch";
 
 /// The call of a tool. A name that is in no rule has no effects. The input is kept when `want` has `TOOL_BODIES`.
 ///
@@ -92,7 +96,12 @@ pub fn call(rules: &[Rule], id: String, name: &str, input: Option<Json<'_>>, wan
     let Some(effect) = effect else { return call };
     let object = Object::parse(json).unwrap_or_default();
     match effect {
-        Effect::File(op, fields) => call.files = files(&object, op, fields),
+        Effect::File(op, fields) => {
+            call.files = match plain.filter(|text| op != FileOp::Read && text.contains(PATCH)) {
+                Some(text) => patch::effects(text),
+                None => files(&object, op, fields),
+            };
+        }
         Effect::Patch(fields) => {
             call.files = field(&object, fields)
                 .or(plain.map(Into::into))
@@ -207,6 +216,8 @@ mod tests {
             paths(&made("apply_patch", &format!("{{\"input\":{patch}}}"))),
             [("a", FileOp::Create)]
         );
+        assert_eq!(paths(&made("Write", patch)), [("a", FileOp::Create)]);
+        assert_eq!(paths(&made("Write", r#""a text""#)), []);
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! From a chat's lines, which are a tree by `uuid` and `parentUuid`, to entries.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use hookhost_sdk::lines::LineReader;
 use hookhost_sdk::prompt::unwrapped;
+use hookhost_sdk::shell::exit_code;
 use hookhost_sdk::tools::{Effect, Rule, call};
 use hookhost_sdk::{
     AssistantText, CompactionMark, Entry, FileEffect, FileOp, Item, Json, Object, SessionFacts, ToolResult, Usage,
@@ -51,6 +52,10 @@ pub(crate) struct Chat {
     own_agent: Option<String>,
     begun: bool,
     cwd: Option<String>,
+    /// The session of the first record.
+    session: Option<String>,
+    /// Records of another one: some builds use a uuid again there.
+    others: HashSet<String>,
     /// Calls of which no result was seen yet.
     calls: HashMap<String, Call>,
 }
@@ -67,6 +72,8 @@ impl Chat {
             own_agent: None,
             begun: false,
             cwd: None,
+            session: None,
+            others: HashSet::new(),
             calls: HashMap::new(),
         }
     }
@@ -81,10 +88,11 @@ impl LineReader for Chat {
             self.own_agent.clone_from(&agent);
         }
         let subagent = agent.filter(|agent| self.own_agent.as_ref() != Some(agent));
+        let id = self.record_id(record);
         let mut items = self.facts(record, subagent.is_some());
         match record.text("type").as_deref() {
             Some("user") => items.extend(self.user(record)),
-            Some("assistant") => items.extend(self.assistant(record)),
+            Some("assistant") => items.extend(self.assistant(record, id.as_deref())),
             Some("tool_result") => items.extend(self.results(record)),
             Some("system") => items.extend(system(record)),
             _ => {}
@@ -95,7 +103,7 @@ impl LineReader for Chat {
         }
         let time = record.text("timestamp").map(String::from);
         let (id, parent) = match subagent {
-            None => (record.id(&["uuid"]), record.id(&["parentUuid"])),
+            None => (id, self.parent_id(record)),
             Some(_) => (None, None),
         };
         // A branch of a session is a file of its own that begins with a copy. The copy's facts are those of the branch,
@@ -147,13 +155,36 @@ impl Chat {
             // Versions before there was one.
             None => matches!(record.text("subtype").as_deref(), None | Some("mid_turn_user_message")),
         };
-        if !results.is_empty() || !typed {
+        // A subagent's prompt is its parent's words, in its own file as well.
+        if !results.is_empty() || !typed || record.flag("isSidechain") {
             return results;
         }
         prompt(record).into_iter().collect()
     }
 
-    fn assistant(&mut self, record: &Object<'_>) -> Vec<Item> {
+    /// The uuid, and the session's id with it when that is not the first one.
+    fn record_id(&mut self, record: &Object<'_>) -> Option<String> {
+        let id = record.id(&["uuid"])?;
+        let session = record.id(&["sessionId"]);
+        if self.session.is_none() {
+            self.session.clone_from(&session);
+        }
+        let Some(other) = session.filter(|session| self.session.as_ref() != Some(session)) else {
+            return Some(id);
+        };
+        let id = format!("{other}/{id}");
+        self.others.insert(id.clone());
+        Some(id)
+    }
+
+    /// A record can follow one of the session before.
+    fn parent_id(&self, record: &Object<'_>) -> Option<String> {
+        let parent = record.id(&["parentUuid"])?;
+        let of_this_session = format!("{}/{parent}", record.id(&["sessionId"]).unwrap_or_default());
+        Some(self.others.get(&of_this_session).cloned().unwrap_or(parent))
+    }
+
+    fn assistant(&mut self, record: &Object<'_>, id: Option<&str>) -> Vec<Item> {
         let model = record.text("model").map(String::from);
         let mut items = vec![];
         for part in parts(record) {
@@ -170,7 +201,7 @@ impl Chat {
                 items.push(Item::AssistantText(AssistantText {
                     text: text.into_owned(),
                     model: model.clone(),
-                    message_id: record.id(&["uuid"]),
+                    message_id: id.map(str::to_owned),
                     replaces: false,
                 }));
             }
@@ -230,10 +261,7 @@ impl Chat {
         let call = self.calls.remove(&id);
         let display = described.and_then(|result| result.get("resultDisplay"));
         let shown = display.and_then(|display| display.object());
-        let error = response
-            .as_ref()
-            .and_then(|response| response.text("error"))
-            .map(String::from);
+        let error = response.as_ref().and_then(|response| response.shown("error"));
         let output = error
             .clone()
             .or_else(|| response.as_ref()?.text("output").map(String::from))
@@ -251,7 +279,9 @@ impl Chat {
         let file = call.and_then(|call| call.file).zip(made);
         Item::ToolResult(ToolResult {
             id,
-            is_error: refused || error.is_some() || is_shell && exit_code(&output).is_some_and(|code| code != "0"),
+            is_error: refused
+                || error.is_some()
+                || is_shell && exit_code(&output, "Exit Code:", "").is_some_and(|code| code != 0),
             files: file
                 .map(|(path, made)| FileEffect {
                     path,
@@ -371,20 +401,6 @@ fn usage(record: &Object<'_>, model: Option<String>) -> Option<Usage> {
         output: by_total.unwrap_or_else(|| numbers.count("candidatesTokenCount")),
         calls: 1,
     })
-}
-
-/// The command's exit code, of which the output tells in a line of its own.
-fn exit_code(output: &str) -> Option<&str> {
-    output
-        .lines()
-        .rev()
-        .find_map(|line| line.trim().strip_prefix("Exit Code:"))
-        .map(str::trim)
-        .filter(|code| {
-            code.bytes()
-                .next()
-                .is_some_and(|byte| byte.is_ascii_digit() || byte == b'-')
-        })
 }
 
 #[cfg(test)]

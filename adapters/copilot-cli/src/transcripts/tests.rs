@@ -225,3 +225,36 @@ fn the_session_says_where_and_with_what_it_runs() {
         other => panic!("{other:?}"),
     }
 }
+
+#[test]
+fn a_command_that_failed_is_a_failed_call() {
+    let failed = |tool: &str, content: &str| {
+        let lines = format!(
+            "{{\"type\":\"tool.execution_start\",\"data\":{{\"toolCallId\":\"t\",\"toolName\":\"{tool}\",\"arguments\":{{\"command\":\"rm a\"}}}}}}\n\
+             {{\"type\":\"tool.execution_complete\",\"data\":{{\"toolCallId\":\"t\",\"success\":true,\"result\":{{\"content\":\"{content}\"}}}}}}\n"
+        );
+        match read(&lines).pop().unwrap().item {
+            Item::ToolResult(result) => result.is_error,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(failed("bash", r"rm: no such file\n<exited with exit code 1>"));
+    assert!(!failed("bash", "<exited with exit code 0>"));
+    assert!(!failed("view", "<exited with exit code 1>"));
+}
+
+#[test]
+fn the_model_is_the_one_of_the_main_agents_last_message() {
+    let lines = r#"{"type":"session.start","data":{"selectedModel":"chosen"}}
+{"type":"assistant.message","data":{"messageId":"1","model":"main","content":""}}
+{"type":"assistant.message","data":{"messageId":"2","model":"small","content":"found"},"agentId":"a"}
+"#;
+    let models: Vec<_> = read(lines)
+        .into_iter()
+        .filter_map(|entry| match entry.item {
+            Item::Session(facts) => facts.model,
+            _ => None,
+        })
+        .collect();
+    assert_eq!(models, ["chosen", "main"]);
+}

@@ -6,15 +6,13 @@
 
 use hookhost_sdk::{Item, Object, Usage, UsageScope};
 
-/// The output of one message, subagents' included.
+/// The output of one message, subagents' included. One that does not tell it was a call all the same.
 pub(crate) fn of_message(data: &Object<'_>, message_id: Option<String>, push: &mut impl FnMut(Item)) {
-    let (Some(id), Some(output)) = (message_id, data.get("outputTokens").and_then(|count| count.count())) else {
-        return;
-    };
+    let Some(id) = message_id else { return };
     push(Item::Usage(Usage {
         scope: UsageScope::Call(id),
         model: data.text("model").map(Into::into),
-        output,
+        output: data.count("outputTokens"),
         ..NOTHING_COUNTED
     }));
 }

@@ -147,3 +147,18 @@ fn failures_are_read_out_of_texts() {
         ]
     );
 }
+
+#[test]
+fn a_failure_may_stand_in_the_text_only() {
+    for (output, expected) in [
+        (r#"{"success":false}"#, true),
+        (r#"{"success":true}"#, false),
+        ("Error: old_str not found", true),
+        ("Error: x\n\n[Process exited with code 0]\n", false),
+        ("rm: x\n\n[Process exited with code 1]", true),
+        ("[Process exited with code 1]\nsaid the log", false),
+        ("Edited", false),
+    ] {
+        assert_eq!(crate::transcripts::failed(output), expected, "{output}");
+    }
+}

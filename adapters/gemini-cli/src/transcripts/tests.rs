@@ -83,6 +83,7 @@ fn a_prompt_is_what_was_typed() {
         r#""content":"<session_context>x</session_context>""#,
         r#""content":"<hook_context>x""#,
         r#""content":[{"functionResponse":{"id":"c","name":"n","response":{}}}]"#,
+        r#""content":[{"functionResponse":{"id":"c"}},{"inlineData":{"mimeType":"image/png","data":""}}]"#,
     ] {
         assert_eq!(prompt_of(nothing), None, "{nothing}");
     }
@@ -202,4 +203,33 @@ fn the_summary_is_the_sessions_title() {
     assert!(entries.iter().any(
         |entry| matches!(&entry.item, Item::Session(facts) if facts.title.as_deref() == Some("Greet module added and renamed"))
     ));
+}
+
+#[test]
+fn a_command_that_failed_is_a_failed_call() {
+    let failed = |output: &str| {
+        let line = format!(
+            r#"{{"id":"g","type":"gemini","content":"","toolCalls":[{{"id":"c","name":"run_shell_command","args":{{"command":"rm a"}},"status":"success","result":[{{"functionResponse":{{"id":"c","response":{{"output":"{output}"}}}}}}]}}]}}"#
+        );
+        match items(&[&line]).as_slice() {
+            [Item::ToolCall(_), Item::ToolResult(result)] => result.is_error,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(failed(
+        r"Command: rm a\nOutput: rm: a: No such file\nExit Code: 1\nSignal: (none)"
+    ));
+    assert!(!failed(r"Command: rm a\nExit Code: 0"));
+    assert!(!failed("(empty)"));
+}
+
+#[test]
+fn the_prompts_of_a_subagents_own_file_are_its_parents_words() {
+    let file = |kind: &str| {
+        format!(
+            "{{\"sessionId\":\"s\",\"kind\":\"{kind}\"}}\n{{\"id\":\"u\",\"type\":\"user\",\"content\":\"find it\"}}\n"
+        )
+    };
+    assert_eq!(prompts(&file("subagent")), [""; 0]);
+    assert_eq!(prompts(&file("main")), ["find it"]);
 }

@@ -162,3 +162,58 @@ fn facts_are_told_once() {
     assert_eq!(facts[0].1, &None);
     assert_eq!(facts[1].0.title.as_deref(), Some("Right thing"));
 }
+
+fn read(lines: &[&str]) -> Vec<Entry> {
+    let text = lines.join("\n") + "\n";
+    testing::read::<QwenCode>(text.as_bytes(), vec![]).unwrap().0
+}
+
+#[test]
+fn an_error_of_any_shape_is_a_failure() {
+    let failed = |result: &str| {
+        let line = format!(
+            r#"{{"uuid":"2","type":"tool_result","message":{{"parts":[{{"functionResponse":{{"id":"c","response":{result}}}}}]}}}}"#
+        );
+        let call = r#"{"uuid":"1","type":"assistant","message":{"parts":[{"functionCall":{"id":"c","name":"run_shell_command","args":{"command":"rm a"}}}]}}"#;
+        match &read(&[call, &line]).last().unwrap().item {
+            Item::ToolResult(result) => result.is_error,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(failed(r#"{"error":"no"}"#));
+    assert!(failed(r#"{"error":{"message":"denied"}}"#));
+    assert!(failed(r#"{"output":"rm: no\nExit Code: 1"}"#));
+    assert!(!failed(r#"{"output":"Exit Code: 0"}"#));
+    assert!(!failed(r#"{"output":"","error":null}"#));
+}
+
+#[test]
+fn a_subagents_prompt_is_its_parents_also_in_its_own_file() {
+    let line = r#"{"uuid":"1","type":"user","provenance":"real_user","isSidechain":true,"agentId":"A","message":{"parts":[{"text":"find it"}]}}"#;
+    assert_eq!(prompts(&read(&[line])), [""; 0]);
+}
+
+#[test]
+fn a_uuid_that_another_session_uses_again_is_another_record() {
+    let line = |session: &str, uuid: &str, parent: &str, kind: &str, text: &str| {
+        format!(
+            r#"{{"sessionId":"{session}","uuid":"{uuid}","parentUuid":{parent},"type":"{kind}","message":{{"parts":[{{"text":"{text}"}}]}}}}"#
+        )
+    };
+    let lines = [
+        line("s", "1", "null", "user", "first"),
+        line("s", "2", "\"1\"", "assistant", "one"),
+        line("t", "1", "\"2\"", "user", "second"),
+        line("t", "2", "\"1\"", "assistant", "two"),
+    ];
+    let entries = read(&lines.each_ref().map(String::as_str));
+    assert_eq!(prompts(&entries), ["first", "second"]);
+    let messages: Vec<_> = entries
+        .iter()
+        .filter_map(|entry| match &entry.item {
+            Item::AssistantText(text) => text.message_id.as_deref(),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(messages, ["2", "t/2"]);
+}
