@@ -44,6 +44,8 @@ const MAPPING: Mapping = Mapping {
         )],
     ],
     rules: &[
+        // What happens inside a subagent is no news of the session.
+        Rule::nothing("SessionStart").when(IN_SUBAGENT),
         // The same session goes on; PreCompact has told already.
         Rule::nothing("SessionStart").when(&[When::Is("source", &["compact"])]),
         Rule::new(
@@ -70,11 +72,13 @@ const MAPPING: Mapping = Mapping {
             EventKind::TurnEnd,
             &[Fill::Metadata("error", &["error"])],
         ),
+        Rule::nothing("PreCompact").when(IN_SUBAGENT),
         Rule::new(
             "PreCompact",
             EventKind::Compaction,
             &[Fill::Metadata("trigger", &["trigger"])],
         ),
+        Rule::nothing("SessionEnd").when(IN_SUBAGENT),
         Rule::new(
             "SessionEnd",
             EventKind::SessionEnd,

@@ -423,8 +423,21 @@ fn is_command_output(record: &Record<'_>) -> bool {
             .is_some_and(|text| prompts::is_command_output(&text))
 }
 
+/// The output is a text, or a list whose first block is one.
 fn is_tool_error(content: Option<Json<'_>>) -> bool {
-    content.is_some_and(|content| content.raw().starts_with("\"<tool_use_error>"))
+    const MARK: &str = "<tool_use_error>";
+    let is_marked = |text: Json<'_>| text.text().is_some_and(|text| text.starts_with(MARK));
+    content.is_some_and(|content| {
+        // Outputs are long, and few hold the mark.
+        let beginning = content.raw().get(..100).unwrap_or(content.raw());
+        beginning.contains(MARK)
+            && (is_marked(content)
+                || content
+                    .items()
+                    .first()
+                    .and_then(|block| block.get("text"))
+                    .is_some_and(is_marked))
+    })
 }
 
 /// What the tool says it did to a file.

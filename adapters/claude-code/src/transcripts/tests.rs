@@ -34,6 +34,29 @@ fn picked<T>(entries: &[Entry], pick: impl Fn(&Item) -> Option<T>) -> Vec<T> {
 }
 
 #[test]
+fn a_failed_call_may_say_so_in_a_list_of_blocks() {
+    let is_error = |content: &str| {
+        let line = format!(
+            r#"{{"type":"user","message":{{"content":[{{"type":"tool_result","tool_use_id":"t","content":{content}}}]}}}}"#
+        );
+        let results = picked(&reading(line.as_bytes(), None, Wanted::FILES), |item| match item {
+            Item::ToolResult(result) => Some(result.is_error),
+            _ => None,
+        });
+        results[0]
+    };
+    assert!(is_error(r#""<tool_use_error>no</tool_use_error>""#));
+    assert!(is_error(
+        r#"[{"type":"text","text":"<tool_use_error>no</tool_use_error>"}]"#
+    ));
+    assert!(!is_error(r#""\"<tool_use_error>\" is a mark""#));
+    assert!(!is_error(
+        r#"[{"type":"text","text":"ok"},{"type":"text","text":"<tool_use_error>"}]"#
+    ));
+    assert!(!is_error("[]"));
+}
+
+#[test]
 fn a_compaction_has_its_trigger_and_its_summary() {
     let marks = |case| {
         picked(&entries(case), |item| match item {
