@@ -83,6 +83,9 @@ const HOOKS: Mapping = Mapping {
     ..Mapping::CLAUDE_LIKE
 };
 
+/// The only event that `notify` tells.
+const TURN_COMPLETE: &str = "agent-turn-complete";
+
 /// The payload of the program that `notify` names: other names, no transcript. The host passes the program's last
 /// argument as the payload.
 const NOTIFY: Mapping = Mapping {
@@ -98,13 +101,14 @@ const NOTIFY: Mapping = Mapping {
             Fill::Metadata("turn_id", &["turn-id"]),
         ],
     )
-    .when(&[When::Is("type", &["agent-turn-complete"])])],
+    .when(&[When::Is("type", &[TURN_COMPLETE])])],
     ..Mapping::CLAUDE_LIKE
 };
 
 pub(crate) fn events(hook: &str, payload: &Payload<'_>, context: &Context) -> Vec<Event> {
-    if hook == "notify" {
-        let mut events = NOTIFY.events(hook, payload, context);
+    // A caller may name the event instead of the program.
+    if hook == "notify" || payload.text("type").as_deref() == Some(TURN_COMPLETE) {
+        let mut events = NOTIFY.events("notify", payload, context);
         for event in &mut events {
             let messages = payload.at("input-messages").map(Json::items).unwrap_or_default();
             let prompt = messages.last().and_then(|message| message.text());
@@ -150,7 +154,22 @@ pub(crate) fn reply(hook: &str, message: Option<&str>) -> Result<Vec<u8>, Fault>
 
 #[cfg(test)]
 mod tests {
+    use hookhost_sdk::Object;
+
     use super::*;
+
+    #[test]
+    fn a_turns_end_is_known_by_its_payload_whatever_the_caller_calls_it() {
+        let payload = Object::parse(r#"{"type":"agent-turn-complete","thread-id":"t"}"#).unwrap();
+        for hook in ["notify", "agent-turn-complete", "Stop"] {
+            let events = events(hook, &payload, &hookhost_sdk::testing::context());
+            assert_eq!(events.len(), 1, "{hook}");
+            assert_eq!(
+                (events[0].kind, events[0].session_id.as_str()),
+                (EventKind::TurnEnd, "t")
+            );
+        }
+    }
 
     #[test]
     fn a_message_is_the_only_key_of_a_reply() {

@@ -345,10 +345,7 @@ impl Rollout {
         if !self.want.contains(Wanted::FILES) {
             return;
         }
-        let files = event
-            .object("changes")
-            .map(|changes| tools::changes(&changes))
-            .unwrap_or_default();
+        let files = event.get("changes").map(tools::changes).unwrap_or_default();
         let id = event.id(&["call_id", "id"]).unwrap_or_default();
         let Some(announced) = self.calls.get(&id).filter(|announced| !announced.is_empty()) else {
             if !failed {

@@ -99,7 +99,8 @@ fn command(made: &mut ToolCall, input: &Object<'_>) {
     made.shell = Some(ShellCommand { command: line, cwd });
 }
 
-/// What `[cd DIR &&] apply_patch <<'EOF'` does, which Codex takes as a call of its own tool.
+/// What `[cd DIR &&] apply_patch <<'EOF'` does, which Codex takes as a call of its own tool. In its shell there is a
+/// program of that name as well, which takes the patch as its argument or from a pipe.
 fn heredoc(command: &str, cwd: Option<&str>) -> Vec<FileEffect> {
     let Some(at) = command.find("*** Begin Patch") else {
         return vec![];
@@ -115,8 +116,13 @@ fn heredoc(command: &str, cwd: Option<&str>) -> Vec<FileEffect> {
         },
         None => (None, line),
     };
-    let mut words = call.split_whitespace();
-    if !words.next().is_some_and(is_apply_patch) || !words.next().is_some_and(|word| word.starts_with("<<")) {
+    let words: Vec<_> = call.split_whitespace().collect();
+    let applies = match words.as_slice() {
+        [program, given, ..] if is_apply_patch(program) => given.starts_with(['<', '\'', '"']),
+        ["cat", given, .., "|", program] => given.starts_with("<<") && is_apply_patch(program),
+        _ => false,
+    };
+    if !applies {
         return vec![];
     }
     let patch = patch
@@ -147,34 +153,41 @@ fn below(mut effects: Vec<FileEffect>, dir: Option<&str>) -> Vec<FileEffect> {
     effects
 }
 
-/// The changes of a `patch_apply_end`: an object with the files' paths as keys.
-pub(super) fn changes(changes: &Object<'_>) -> Vec<FileEffect> {
+/// The changes of a `patch_apply_end`: an object with the files' paths as keys. Those of an item can be a list whose
+/// elements hold path and kind.
+pub(super) fn changes(changes: Json<'_>) -> Vec<FileEffect> {
     let mut effects = vec![];
-    for (path, change) in changes.fields() {
-        let Some(change) = change.object() else { continue };
-        // Older versions wrote the kind as the only key: `{"add":{"content":""}}`.
-        let kind = change.text("type").map(Cow::into_owned);
-        let kind = kind.or_else(|| change.fields().next().map(|(key, _)| key.to_owned()));
-        let inner = kind.as_deref().and_then(|kind| change.object(kind));
-        let moved = inner.as_ref().unwrap_or(&change).text("move_path").map(Cow::into_owned);
-        let mut push = |path: &str, op| {
-            effects.push(FileEffect {
-                path: paths::plain(path).into_owned(),
-                op,
-            });
-        };
-        match (kind.as_deref(), moved) {
-            (Some("add"), _) => push(path, FileOp::Create),
-            (Some("delete"), _) => push(path, FileOp::Delete),
-            (Some("update"), Some(moved)) => {
-                push(path, FileOp::Delete);
-                push(&moved, FileOp::Create);
-            }
-            (Some("update"), None) => push(path, FileOp::Modify),
-            _ => {}
+    if let Some(changes) = changes.object() {
+        for (path, change) in changes.fields() {
+            effects.extend(change.object().iter().flat_map(|change| changed(path, change)));
         }
     }
+    for change in changes.items().into_iter().filter_map(Json::object) {
+        let kind = change.object("kind");
+        let path = change.text("path").unwrap_or_default();
+        effects.extend(changed(&path, kind.as_ref().unwrap_or(&change)));
+    }
     effects
+}
+
+/// What happened to one file.
+fn changed(path: &str, change: &Object<'_>) -> Vec<FileEffect> {
+    // Older versions wrote the kind as the only key: `{"add":{"content":""}}`.
+    let kind = change.text_any(&["type", "kind"]).map(Cow::into_owned);
+    let kind = kind.or_else(|| change.fields().next().map(|(key, _)| key.to_owned()));
+    let inner = kind.as_deref().and_then(|kind| change.object(kind));
+    let moved = inner.as_ref().unwrap_or(change).text("move_path").map(Cow::into_owned);
+    let effect = |path: &str, op| FileEffect {
+        path: paths::plain(path).into_owned(),
+        op,
+    };
+    match (kind.as_deref(), moved) {
+        (Some("add"), _) => vec![effect(path, FileOp::Create)],
+        (Some("delete"), _) => vec![effect(path, FileOp::Delete)],
+        (Some("update"), Some(moved)) => vec![effect(path, FileOp::Delete), effect(&moved, FileOp::Create)],
+        (Some("update"), None) => vec![effect(path, FileOp::Modify)],
+        _ => vec![],
+    }
 }
 
 /// `effects` in the order in which the call named the files: the changes come in no order.
@@ -302,6 +315,13 @@ mod tests {
         let script =
             format!(r#"{{"command":["bash","-lc","cd sub && apply_patch <<'EOF'\n{patch}\nEOF\n"],"workdir":"/w"}}"#);
         assert_eq!(shown(&shell_call(&script).files), [("/w/sub/a.md", FileOp::Create)]);
+        for line in [
+            format!(r"apply_patch '{patch}'"),
+            format!(r"cat <<'EOF' | apply_patch\n{patch}\nEOF"),
+        ] {
+            let script = format!(r#"{{"command":"{line}"}}"#);
+            assert_eq!(shown(&shell_call(&script).files), [("a.md", FileOp::Create)], "{line}");
+        }
     }
 
     #[test]
@@ -336,7 +356,7 @@ mod tests {
     fn changes_are_read_in_both_spellings_and_keep_the_calls_order() {
         let text = r#"{"/p/b":{"update":{"unified_diff":"","move_path":"/p/c"}},"/p/d":{"type":"delete"},
             "\\\\?\\C:\\a":{"type":"add"},"/p/e":{"type":"update","move_path":null},"/p/x":{"type":"future"},"/p/y":7}"#;
-        let effects = changes(&Object::parse(text).unwrap());
+        let effects = changes(Json::parse(text).unwrap());
         assert_eq!(
             shown(&effects),
             [
@@ -345,6 +365,17 @@ mod tests {
                 ("/p/d", FileOp::Delete),
                 (r"C:\a", FileOp::Create),
                 ("/p/e", FileOp::Modify),
+            ]
+        );
+        let listed = r#"[{"path":"/p/a","kind":{"type":"add"}},{"path":"/p/b","kind":"update"},{"path":"/p/c",
+            "kind":{"type":"update","move_path":"/p/d"}},{"kind":"add"},7]"#;
+        assert_eq!(
+            shown(&changes(Json::parse(listed).unwrap()))[..4],
+            [
+                ("/p/a", FileOp::Create),
+                ("/p/b", FileOp::Modify),
+                ("/p/c", FileOp::Delete),
+                ("/p/d", FileOp::Create),
             ]
         );
         let announced = ["e", "./d"].map(|path| FileEffect {
