@@ -164,11 +164,16 @@ pub fn plain(path: &str) -> Cow<'_, str> {
     }
 }
 
-/// Every character outside `[A-Za-z0-9]` replaced by `-`, none squeezed. Characters are counted as JavaScript does, in
+/// Every character outside `[A-Za-z0-9]` replaced by `-`, none squeezed; a separator at the end is no part of the
+/// name. Characters are counted as JavaScript does, in
 /// which the agents that name directories so are written: one beyond U+FFFF counts twice.
 #[must_use]
 pub fn dashed(path: &str) -> String {
     let mut name = String::with_capacity(path.len());
+    let path = match path.trim_end_matches(['/', '\\']) {
+        "" => path,
+        trimmed => trimmed,
+    };
     for character in path.chars() {
         if character.is_ascii_alphanumeric() {
             name.push(character);
@@ -260,5 +265,7 @@ mod tests {
         assert!(is_plain_id(&"a".repeat(128)) && !is_plain_id(&"a".repeat(129)));
         assert_eq!(dashed("/home/dev/My App/caf\u{e9}_v1.2"), "-home-dev-My-App-caf--v1-2");
         assert_eq!(dashed("a\u{1f600}"), "a--");
+        assert_eq!(dashed("/home/dev/x/"), "-home-dev-x");
+        assert_eq!(dashed("/"), "-");
     }
 }

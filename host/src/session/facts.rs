@@ -22,7 +22,7 @@ pub struct Facts {
     pub files: Files,
     /// The last message of the main agent that has text.
     pub summary: Option<String>,
-    /// The model that said it, else the last one that was named.
+    /// The model that said it, else the last one that a text, the session or a model call names.
     pub model: Option<String>,
     /// Tokens of the main agent.
     pub tokens: TokenTotals,
@@ -64,7 +64,9 @@ pub struct Collector {
     subagent_tokens: TokenCount,
     session: SessionFacts,
     first_time: Option<String>,
-    last_model: Option<String>,
+    /// The model of the last text, and that of the last model call.
+    said_by: Option<String>,
+    called: Option<String>,
     subagents: Vec<SubagentLink>,
     compactions: usize,
     turn_ended: bool,
@@ -93,7 +95,8 @@ impl Collector {
             subagent_tokens: TokenCount::new(from),
             session: SessionFacts::default(),
             first_time: None,
-            last_model: None,
+            said_by: None,
+            called: None,
             subagents: vec![],
             compactions: 0,
             turn_ended: false,
@@ -115,7 +118,7 @@ impl Collector {
         match entry.item {
             Item::Usage(usage) => {
                 if let (true, Some(model)) = (is_main, &usage.model) {
-                    self.last_model = Some(model.clone());
+                    self.called = Some(model.clone());
                 }
                 let count = if is_main {
                     &mut self.tokens
@@ -138,7 +141,7 @@ impl Collector {
             }
             Item::AssistantText(text) if counts => {
                 if let Some(model) = &text.model {
-                    self.last_model = Some(model.clone());
+                    self.said_by = Some(model.clone());
                 }
                 self.texts.add(seq, text);
             }
@@ -174,7 +177,8 @@ impl Collector {
         let mut session = self.session;
         session.started_at = session.started_at.or(self.first_time);
         let named = last.as_ref().and_then(|text| text.model.clone());
-        let model = named.or(self.last_model).or_else(|| session.model.clone());
+        // Calls come last: where all agents of a session share its numbers, they can be another agent's.
+        let model = named.or(self.said_by).or_else(|| session.model.clone()).or(self.called);
         Facts {
             prompts,
             files: self.files.finish(&standing),

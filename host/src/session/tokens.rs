@@ -160,6 +160,8 @@ impl Run {
     fn add(&mut self, row: TokenTotals, counts: bool) {
         let gained = match self.last {
             Some(last) if last.minus(row).tokens() == 0 && row.minus(last).tokens() == 0 => return,
+            // The counter before the first call.
+            None if row.tokens() == 0 => TokenTotals::default(),
             Some(last) if row.tokens() >= last.tokens() => TokenTotals {
                 calls: row.calls,
                 ..row.minus(last)
@@ -237,6 +239,15 @@ mod tests {
         assert_eq!(count(0, &rows), (1600, 110, 2));
         assert_eq!(count(2, &rows), (600, 60, 1));
         assert_eq!(count(9, &rows), (0, 0, 0));
+    }
+
+    #[test]
+    fn a_total_of_nothing_is_no_call() {
+        assert_eq!(count(0, &[(0, false, total(), 0, 0)]), (0, 0, 0));
+        assert_eq!(
+            count(0, &[(0, false, total(), 0, 0), (1, false, total(), 9, 1)]),
+            (9, 1, 1)
+        );
     }
 
     #[test]

@@ -17,6 +17,17 @@ fn session_dir(place: &Place) -> String {
     answer["session_dir"].as_str().unwrap().to_owned()
 }
 
+#[test]
+fn a_repository_is_the_same_however_its_path_is_written() {
+    let place = Place::new();
+    let repo = place.repo();
+    let repo = repo.to_str().unwrap();
+    for written in [format!("{repo}/"), format!("{repo}/./src/.."), format!("{repo}//")] {
+        let answer = json(&place.plugin(AGENT, &["get-session-dir", "--repo-path", &written], b""));
+        assert_eq!(answer["session_dir"], session_dir(&place), "{written}");
+    }
+}
+
 fn session(place: &Place, session_ref: &str, data: Value) -> Value {
     json!({
         "session_id": "s1", "agent_name": AGENT, "repo_path": place.repo(), "session_ref": session_ref,

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
@@ -274,7 +274,15 @@ fn is_of_this_agent(call: &mut Call, session: &StoredSession) -> Result<()> {
     Err(Error::input(format!("the session is one of {agent}, not of {called}")))
 }
 
+/// Absolute, without `.`, `..` and a slash at the end: directories are named after paths as agents know them.
 fn absolute(path: &Path) -> Result<String> {
     let absolute = std::path::absolute(path).map_err(|error| Error::usage("a path is empty").because(error))?;
-    Ok(absolute.to_string_lossy().into_owned())
+    let mut plain = PathBuf::new();
+    for component in absolute.components() {
+        match component {
+            Component::ParentDir => drop(plain.pop()),
+            other => plain.push(other),
+        }
+    }
+    Ok(plain.to_string_lossy().into_owned())
 }
