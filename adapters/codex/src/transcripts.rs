@@ -263,9 +263,9 @@ impl Rollout {
                 }
             }
             "exec_command_end" => {
-                let code = event.get("exit_code").map(Json::raw);
+                let code = event.get("exit_code");
                 if let Some(id) = event.id(&["call_id"]).filter(|id| self.calls.contains_key(id)) {
-                    self.told.entry(id).or_default().is_error |= code.is_some_and(|code| code != "0");
+                    self.told.entry(id).or_default().is_error |= code.is_some_and(tools::is_failure);
                 }
             }
             "sub_agent_activity" if event.text("kind").as_deref() == Some("started") => {

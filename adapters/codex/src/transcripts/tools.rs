@@ -239,11 +239,10 @@ pub(super) fn ended(output: Option<Json<'_>>) -> Ended {
     let code = object
         .object("metadata")
         .and_then(|metadata| metadata.get("exit_code"))
-        .or_else(|| object.get("exit_code"))
-        .map(Json::raw);
+        .or_else(|| object.get("exit_code"));
     let inner = object.any(&["output", "content"]).map(texts);
     let refused = object.get("success").and_then(Json::flag) == Some(false);
-    let failed = code.is_some_and(|code| code != "0")
+    let failed = code.is_some_and(is_failure)
         || inner
             .as_deref()
             .is_some_and(|text| FAILURES.iter().any(|beginning| text.starts_with(beginning)));
@@ -252,6 +251,11 @@ pub(super) fn ended(output: Option<Json<'_>>) -> Ended {
         subagent: object.id(&["agent_id", "thread_id"]),
         text: inner.unwrap_or(text),
     }
+}
+
+/// An exit code, a number or its digits.
+pub(super) fn is_failure(code: Json<'_>) -> bool {
+    code.count() != Some(0)
 }
 
 /// A text, or the texts of a list of content parts.
@@ -391,6 +395,8 @@ mod tests {
         let failed = |output: &str| ended(Json::parse(output).ok()).is_error;
         assert!(failed(r#""{\"output\":\"no\",\"metadata\":{\"exit_code\":1}}""#));
         assert!(!failed(r#""{\"output\":\"yes\",\"metadata\":{\"exit_code\":0}}""#));
+        assert!(failed(r#""{\"output\":\"\",\"metadata\":{\"exit_code\":-1}}""#));
+        assert!(!failed(r#""{\"output\":\"\",\"metadata\":{\"exit_code\":\"0\"}}""#));
         assert!(failed(r#""Exit code: 2\nWall time: 0.1 seconds\nOutput:\nx""#));
         assert!(!failed(r#""Exit code: 0\nOutput:\nExit code: 1""#));
         assert!(failed(
