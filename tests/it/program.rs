@@ -210,6 +210,7 @@ impl Place {
         std::fs::create_dir_all(root.join("repo/.git")).unwrap();
         std::fs::create_dir_all(root.join("home")).unwrap();
         std::fs::create_dir_all(root.join("bin")).unwrap();
+        std::fs::create_dir_all(root.join("tmp")).unwrap();
         Self { dir, root }
     }
 
@@ -229,11 +230,13 @@ impl Place {
         path.to_str().unwrap().to_owned()
     }
 
-    /// The environment of a call: this home, this repository, this program.
+    /// The environment of a call: this home, this repository, this program, and a folder for temporary files, since what
+    /// could not be recorded is noted there and told by other commands.
     pub(crate) fn env(&self) -> Vec<(String, String)> {
         let text = |path: PathBuf| path.to_str().unwrap().to_owned();
         [
             ("HOME", text(self.root.join("home"))),
+            ("TMPDIR", text(self.root.join("tmp"))),
             (
                 "PATH",
                 format!("{}:/usr/local/bin:/usr/bin:/bin", text(self.root.join("bin"))),

@@ -184,6 +184,7 @@ impl World {
         let mut env = vec![
             ("PATH".to_owned(), path),
             ("HOME".to_owned(), self.home()),
+            ("TMPDIR".to_owned(), self.fill_text("{TMP}")),
             ("LANG".to_owned(), "C.UTF-8".to_owned()),
             ("ENTIRE_PROTOCOL_VERSION".to_owned(), "1".to_owned()),
         ];

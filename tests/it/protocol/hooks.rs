@@ -99,10 +99,13 @@ fn the_payload_can_be_an_argument() {
 
 #[test]
 fn a_pipe_that_stays_open_is_not_waited_for() {
+    let place = Place::new();
     for (payload, limit) in [(STOP, 2), ("", 8), ("{\"session_id\":", 8)] {
         let begin = Instant::now();
         let mut child = Command::new(env!("CARGO_BIN_EXE_hookhost"))
             .args(["parse-hook", "--agent", AGENT, "--hook", "Stop"])
+            .env_clear()
+            .envs(place.env())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
