@@ -90,11 +90,8 @@ impl Journal {
                 .map(|last| (last, caller)),
             _ => None,
         };
-        let mut file = match Locked::open(&path) {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock && record.session_id.is_some() => {
-                return self.append_aside(record, &error);
-            }
-            opened => opened?,
+        let Some(mut file) = self.open_or_aside(&path, record)? else {
+            return Ok(());
         };
         if !record.events.is_empty() {
             repeats::separate(record, &mut file)?;
@@ -108,7 +105,29 @@ impl Journal {
         file.append(&record.line().parts())
     }
 
-    /// A session's file that stays locked must not lose the record.
+    /// Appends a record with all its events. A stream delivers nothing twice, and what happened hours apart is read from
+    /// it within moments, so nothing can be told of repeats.
+    ///
+    /// # Errors
+    /// The record could not be written; nothing of it is in the journal.
+    pub fn append_all(&self, record: &mut Record<'_>) -> io::Result<()> {
+        let path = self.session_file(&record.agent, record.session_id.as_deref());
+        match self.open_or_aside(&path, record)? {
+            Some(mut file) => file.append(&record.line().parts()),
+            None => Ok(()),
+        }
+    }
+
+    /// Opens the session's file. One that stays locked must not lose the record, which is `None`: it is written already.
+    fn open_or_aside(&self, path: &Path, record: &mut Record<'_>) -> io::Result<Option<Locked>> {
+        match Locked::open(path) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock && record.session_id.is_some() => {
+                self.append_aside(record, &error).map(|()| None)
+            }
+            opened => opened.map(Some),
+        }
+    }
+
     fn append_aside(&self, record: &mut Record<'_>, error: &io::Error) -> io::Result<()> {
         let mut file = Locked::open(&self.session_file(&record.agent, None))?;
         record

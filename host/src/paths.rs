@@ -1,5 +1,6 @@
 //! The directories that belong to hookhost. The one door to the `directories` package.
 
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -63,6 +64,18 @@ fn executable(path: &Path) -> Option<PathBuf> {
             PathBuf::from(name)
         })
         .find(|candidate| candidate.is_file())
+}
+
+/// Whether the file that was opened is still the one at that path: others rename files and put new ones in their place.
+#[cfg(unix)]
+pub(crate) fn is_still_at(path: &Path, opened: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata(path).is_ok_and(|there| there.ino() == opened.ino() && there.dev() == opened.dev())
+}
+
+#[cfg(not(unix))]
+pub(crate) fn is_still_at(path: &Path, _: &Metadata) -> bool {
+    path.exists()
 }
 
 fn below_home(name: &str) -> Option<PathBuf> {

@@ -7,6 +7,7 @@ use crate::adapter::{Adapter, AdapterError, FailureKind};
 use crate::cli::Selection;
 use crate::config::Config;
 use crate::error::{Error, Result};
+use crate::ingest::END;
 use crate::input::{Arrived, Payload};
 use crate::journal::read::Lines;
 use crate::journal::{Failure, Record};
@@ -166,6 +167,14 @@ impl Player {
             code: "no-adapter".into(),
             message: error.to_string(),
         })?;
+        let failure = |error: AdapterError| Failure {
+            code: error.kind.code().into(),
+            message: error.message,
+        };
+        if hook == END {
+            let events = opened.adapter.finish(context).map_err(failure)?;
+            return Ok(timed(events, context));
+        }
         let text = match payload.arrived() {
             Arrived::Value | Arrived::Other => payload.text(),
             Arrived::Nothing => "".into(),
@@ -176,15 +185,8 @@ impl Player {
                 return Err(Failure::new(FailureKind::Malformed.code(), reason));
             }
         };
-        let failure = |error: AdapterError| Failure {
-            code: error.kind.code().into(),
-            message: error.message,
-        };
-        let mut events = opened.adapter.parse(hook, &text, context).map_err(failure)?;
-        for event in &mut events {
-            event.timestamp.get_or_insert_with(|| context.received_at.clone());
-        }
-        Ok(events)
+        let events = opened.adapter.parse(hook, &text, context).map_err(failure)?;
+        Ok(timed(events, context))
     }
 
     fn adapter(&mut self, agent: Option<String>) -> Result<&mut Opened> {
@@ -208,4 +210,12 @@ impl Player {
             env: found.env,
         })
     }
+}
+
+/// An event that tells no time happened when it was received.
+fn timed(mut events: Vec<Event>, context: &Context) -> Vec<Event> {
+    for event in &mut events {
+        event.timestamp.get_or_insert_with(|| context.received_at.clone());
+    }
+    events
 }

@@ -107,12 +107,17 @@ impl Frames {
         let (field, value) = line.split_once(':').unwrap_or((line, ""));
         match field {
             "data" => {
-                if !self.data.is_empty() {
+                let value = value.strip_prefix(' ').unwrap_or(value);
+                // What stands before a whole envelope is a frame that was cut off: readers of lines are given no blank ones.
+                let is_whole = Object::parse(value).is_ok_and(|object| object.has("schema_version"));
+                if is_whole {
+                    self.data.clear();
+                } else if !self.data.is_empty() {
                     self.data.push('\n');
                 }
-                self.data.push_str(value.strip_prefix(' ').unwrap_or(value));
+                self.data.push_str(value);
                 // Most frames have one line of data: whoever follows a stream need not wait for the blank one.
-                if Json::parse(&self.data).is_ok() {
+                if is_whole || Json::parse(&self.data).is_ok() {
                     Frame::Data(std::mem::take(&mut self.data))
                 } else {
                     Frame::Going

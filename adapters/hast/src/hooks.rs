@@ -10,7 +10,6 @@ use crate::envelope::{Envelope, Frame, Frames, Seen, members};
 #[derive(Default)]
 pub(crate) struct Stream {
     seen: Seen,
-    frames: Frames,
     sessions: HashMap<String, Session>,
 }
 
@@ -48,7 +47,7 @@ impl Stream {
         Ok(events)
     }
 
-    /// Lists, and lines of server-sent events.
+    /// Lists, and server-sent events.
     pub(crate) fn text(&mut self, text: &str) -> Result<Vec<Event>, Fault> {
         if let Ok(list) = Json::parse(text) {
             let mut events = vec![];
@@ -58,8 +57,9 @@ impl Stream {
             return Ok(events);
         }
         let mut events = vec![];
+        let mut frames = Frames::default();
         for line in text.lines() {
-            match self.frames.line(line) {
+            match frames.line(line) {
                 Frame::Going => {}
                 Frame::Data(data) => {
                     if let Ok(object) = Object::parse(&data) {
@@ -273,10 +273,8 @@ mod tests {
             .map(|line| format!("id: 1\nevent: x\ndata: {line}\n\n: keep-alive\n\n"))
             .collect();
         let mut stream = Stream::default();
-        let mut events = vec![];
-        for line in sse.lines() {
-            events.extend(stream.text(line).unwrap());
-        }
+        let torn = "data: {\"torn";
+        let events = stream.text(&format!("{torn}\n{torn}\n\n{sse}")).unwrap();
         assert_eq!(shown(events), EXPECTED);
         let list = STREAM.lines().collect::<Vec<_>>().join(",");
         let page = format!("{{\"events\":[{list}],\"next_after\":9,\"has_more\":false}}");

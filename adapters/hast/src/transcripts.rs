@@ -300,7 +300,7 @@ mod tests {
             .iter()
             .map(|line| format!("id: 3\r\nevent: x\r\ndata: {line}\r\n\r\n"))
             .collect();
-        let (entries, _) = read::<Hast>(format!(": hello\n\n{sse}").as_bytes(), vec![]).unwrap();
+        let (entries, _) = read::<Hast>(format!(": hello\n\ndata: {{\"torn\n\n{sse}").as_bytes(), vec![]).unwrap();
         assert_eq!(told(&entries), expected);
     }
 }

@@ -255,7 +255,7 @@ pub(super) fn hide(record: &mut Record<'_>, config: &Config) {
 }
 
 /// Appends the record to the journal, or notes in the temp folder that it couldn't.
-pub(super) fn keep(mut record: Record<'_>, journal: Option<&Journal>) {
+fn keep(mut record: Record<'_>, journal: Option<&Journal>) {
     let no_home = || std::io::Error::new(std::io::ErrorKind::NotFound, "there is no home directory");
     let kept = match journal {
         Some(journal) => journal.append(&mut record),

@@ -1,30 +1,38 @@
 //! `ingest`: reads event streams of agents that have no hooks.
 
+use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use super::Output;
-use super::hook::{hide, keep};
+use super::hook::hide;
 use crate::adapter::registry::Found;
 use crate::adapter::{Adapter, AdapterError, Limits};
 use crate::cli::Selection;
 use crate::config::Config;
 use crate::error::{Error, Result};
-use crate::ingest::{Piece, Pieces};
+use crate::ingest::{END, HOOK, PIECE_LIMIT, Piece, Pieces};
 use crate::journal::record::{self, AdapterStamp};
-use crate::journal::{Failure, Journal, Record};
-use crate::model::Event;
+use crate::journal::{Failure, Fallback, Journal, Record};
+use crate::model::{Event, EventKind};
 use crate::output;
+use crate::paths::is_still_at;
 use crate::surroundings::Surroundings;
 use crate::watch::Watch;
 use crate::wire;
 
-/// What the adapter knows a line of a stream by.
-const HOOK: &str = "event";
-
 /// How much is read at once.
 const CHUNK: usize = 64 << 10;
+
+/// How much of a stream is held back until an event tells whose it is.
+const HELD_LIMIT: usize = 1 << 20;
+
+/// How often is looked for a file that is not there, and how long for one that was.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Record an event stream, for agents whose stream is the hook
 ///
@@ -35,7 +43,7 @@ pub(crate) struct IngestArgs {
     /// Files with streams; without one stdin is read
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Go on with what is written to the file
+    /// Go on with what is written to the file, until it is gone
     #[arg(long, short, requires = "files")]
     follow: bool,
     /// One event a line, as the protocol writes them
@@ -66,15 +74,14 @@ pub(super) fn run(args: &IngestArgs, selection: &Selection) -> Result<Output> {
         surroundings,
         json: args.json,
         session: None,
+        held: vec![],
         counts: Counts::default(),
     };
     let sources = sources(args)?;
-    let follow = args.follow;
     Ok(Output::stream(move |out| {
-        for source in sources {
-            stream.read(source, follow, out)?;
-        }
-        stream.finish(out)?;
+        let read = stream.read(sources, out);
+        stream.let_go();
+        read?;
         output::note(&stream.counts.told());
         Ok(())
     }))
@@ -84,6 +91,8 @@ pub(super) fn run(args: &IngestArgs, selection: &Selection) -> Result<Output> {
 enum Source {
     Stdin,
     File(PathBuf, File),
+    /// A file that is to be followed, and may still have to come.
+    Followed(PathBuf),
 }
 
 fn sources(args: &IngestArgs) -> Result<Vec<Source>> {
@@ -91,8 +100,20 @@ fn sources(args: &IngestArgs) -> Result<Vec<Source>> {
         return Ok(vec![Source::Stdin]);
     }
     let open = |path: &PathBuf| {
-        let file = File::open(path).map_err(|error| Error::system(format!("cannot read {}", path.display()), error))?;
-        Ok(Source::File(path.clone(), file))
+        let cannot = |error| Error::system(format!("cannot read {}", path.display()), error);
+        let is_to_come = |error: &io::Error| {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            args.follow && error.kind() == io::ErrorKind::NotFound && folder.is_none_or(Path::is_dir)
+        };
+        match path.metadata() {
+            Err(error) if is_to_come(&error) => Ok(Source::Followed(path.clone())),
+            Err(error) => Err(cannot(error)),
+            Ok(metadata) if metadata.is_dir() => Err(cannot(io::ErrorKind::IsADirectory.into())),
+            Ok(_) if args.follow => Ok(Source::Followed(path.clone())),
+            Ok(_) => File::open(path)
+                .map(|file| Source::File(path.clone(), file))
+                .map_err(cannot),
+        }
     };
     args.files.iter().map(open).collect()
 }
@@ -104,9 +125,20 @@ struct Stream {
     config: Config,
     surroundings: Surroundings,
     json: bool,
-    /// The session that the last event was of: lines without an event belong to it.
+    /// The session that the last event was of: what gives no event belongs to it.
     session: Option<String>,
+    /// What came before the first event.
+    held: Vec<Part>,
     counts: Counts,
+}
+
+/// What is recorded of a piece.
+struct Part {
+    hook: &'static str,
+    bytes: Vec<u8>,
+    events: Vec<Event>,
+    failure: Option<Failure>,
+    received_at: String,
 }
 
 #[derive(Default)]
@@ -116,9 +148,24 @@ struct Counts {
     unreadable: u64,
     last_reason: String,
     is_cut_off: bool,
+    /// Sessions that have begun and not ended.
+    open: BTreeSet<String>,
 }
 
 impl Counts {
+    fn event(&mut self, event: &Event) {
+        self.events += 1;
+        match event.kind {
+            EventKind::SessionStart => {
+                self.open.insert(event.session_id.clone());
+            }
+            EventKind::SessionEnd => {
+                self.open.remove(&event.session_id);
+            }
+            _ => {}
+        }
+    }
+
     fn told(&self) -> String {
         let mut text = format!("{} payloads, {} events", self.payloads, self.events);
         if self.unreadable > 0 {
@@ -130,67 +177,96 @@ impl Counts {
         if self.is_cut_off {
             text.push_str("\nthe stream was cut off in the middle of a value");
         }
+        match (self.open.len(), self.open.first()) {
+            (1, Some(session)) => text.push_str(&format!("\nsession {session} has no end")),
+            (0, _) => {}
+            (count, _) => text.push_str(&format!("\n{count} sessions have no end")),
+        }
         text
     }
 }
 
 impl Stream {
-    fn read(&mut self, source: Source, follow: bool, out: &mut dyn Write) -> io::Result<()> {
-        let mut pieces = Pieces::default();
-        match source {
-            Source::Stdin => self.read_all(&mut io::stdin().lock(), &mut pieces, out)?,
-            Source::File(path, mut file) => {
-                // The watch is there before the end is reached, so nothing is written unseen.
-                let watch = follow.then(|| Watch::of(&path)).transpose().map_err(io_error)?;
-                self.read_all(&mut file, &mut pieces, out)?;
-                if let Some(watch) = watch {
-                    self.follow(&path, file, &watch, &mut pieces, out)?;
+    /// Several files are one stream.
+    fn read(&mut self, sources: Vec<Source>, out: &mut dyn Write) -> io::Result<()> {
+        for source in sources {
+            let mut pieces = Pieces::default();
+            match source {
+                Source::Stdin => {
+                    self.read_all(&mut io::stdin().lock(), &mut pieces, out)?;
                 }
+                Source::File(path, mut file) => {
+                    self.read_all(&mut file, &mut pieces, out).map_err(|error| {
+                        io::Error::new(error.kind(), format!("cannot read {}: {error}", path.display()))
+                    })?;
+                }
+                Source::Followed(path) => self.follow(&path, &mut pieces, out)?,
             }
+            self.end(&mut pieces, out)?;
         }
-        let mut ready = vec![];
-        self.counts.is_cut_off |= pieces.finish(&mut |piece| ready.push(piece));
-        self.pieces(ready, out)
+        self.finish(out)
     }
 
-    fn read_all(&mut self, source: &mut dyn Read, pieces: &mut Pieces, out: &mut dyn Write) -> io::Result<()> {
+    /// Gives how much there was.
+    fn read_all(&mut self, source: &mut dyn Read, pieces: &mut Pieces, out: &mut dyn Write) -> io::Result<u64> {
         let mut chunk = vec![0; CHUNK];
+        let mut read = 0;
         loop {
             let count = match source.read(&mut chunk) {
-                Ok(0) => return Ok(()),
+                Ok(0) => return Ok(read),
                 Ok(count) => count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(error),
             };
+            read += count as u64;
             let mut ready = vec![];
             pieces.push(chunk.get(..count).unwrap_or_default(), &mut |piece| ready.push(piece));
             self.pieces(ready, out)?;
         }
     }
 
-    /// Goes on until the file is gone.
-    fn follow(
-        &mut self,
-        path: &Path,
-        mut file: File,
-        watch: &Watch,
-        pieces: &mut Pieces,
-        out: &mut dyn Write,
-    ) -> io::Result<()> {
-        let mut read = file.metadata()?.len();
-        loop {
-            watch.wait().map_err(io_error)?;
-            let Ok(metadata) = path.metadata() else { return Ok(()) };
-            if metadata.len() < read {
-                output::note(&format!(
-                    "{} was written anew; reading from its beginning",
-                    path.display()
-                ));
-                file = File::open(path)?;
-            }
-            self.read_all(&mut file, pieces, out)?;
-            read = metadata.len();
+    /// The file has no more: half a value stays one.
+    fn end(&mut self, pieces: &mut Pieces, out: &mut dyn Write) -> io::Result<()> {
+        let mut ready = vec![];
+        self.counts.is_cut_off |= pieces.finish(&mut |piece| ready.push(piece));
+        self.pieces(ready, out)
+    }
+
+    /// Waits for the file, and goes on until it is gone. One that was emptied, or that another one took the place of, is
+    /// read from its beginning.
+    fn follow(&mut self, path: &Path, pieces: &mut Pieces, out: &mut dyn Write) -> io::Result<()> {
+        if !path.exists() {
+            output::note(&format!("waiting for {}", path.display()));
         }
+        let mut patience = None;
+        while let Some(mut file) = appeared(path, patience)? {
+            patience = Some(PATIENCE);
+            // The watch is there before the end is reached, so nothing is written unseen.
+            let watch = match Watch::of(path) {
+                Err(_) if !path.exists() => continue,
+                watch => watch.map_err(io_error)?,
+            };
+            let mut read = self.read_all(&mut file, pieces, out)?;
+            loop {
+                let metadata = file.metadata()?;
+                if !is_still_at(path, &metadata) {
+                    break;
+                }
+                if metadata.is_file() && metadata.len() < read {
+                    output::note(&format!("{} was emptied; reading from its beginning", path.display()));
+                    self.end(pieces, out)?;
+                    file.rewind()?;
+                    read = 0;
+                } else {
+                    watch.wait().map_err(io_error)?;
+                }
+                read += self.read_all(&mut file, pieces, out)?;
+            }
+            // What was written between the last look and the change of name.
+            self.read_all(&mut file, pieces, out)?;
+            self.end(pieces, out)?;
+        }
+        Ok(())
     }
 
     fn pieces(&mut self, ready: Vec<Piece>, out: &mut dyn Write) -> io::Result<()> {
@@ -202,10 +278,11 @@ impl Stream {
 
     fn piece(&mut self, piece: Piece, out: &mut dyn Write) -> io::Result<()> {
         self.counts.payloads += 1;
+        let surroundings = self.surroundings_now();
         let (bytes, parsed) = match piece {
             Piece::Payload(bytes) => {
                 let text = String::from_utf8_lossy(&bytes);
-                let context = self.surroundings_now().context(&self.found.env);
+                let context = surroundings.context(&self.found.env);
                 let parsed = self.adapter.parse(HOOK, text.trim(), &context).map_err(because);
                 (bytes, parsed)
             }
@@ -214,33 +291,32 @@ impl Stream {
                 (bytes, Err(Failure::new("malformed-payload", reason)))
             }
             Piece::TooLong(size) => {
-                let reason = format!(
-                    "a value of {size} bytes is above the limit of {}",
-                    crate::ingest::PIECE_LIMIT
-                );
+                let reason = format!("a value of {size} bytes is above the limit of {PIECE_LIMIT}");
                 (vec![], Err(Failure::new("payload-too-large", reason)))
             }
         };
-        self.told(&bytes, parsed, out)
+        self.told(HOOK, bytes, parsed, surroundings.received_at, out)
     }
 
     /// The events that waited for more of the stream.
     fn finish(&mut self, out: &mut dyn Write) -> io::Result<()> {
-        let context = self.surroundings_now().context(&self.found.env);
+        let surroundings = self.surroundings_now();
+        let context = surroundings.context(&self.found.env);
         let events = self.adapter.finish(&context).map_err(because);
         if !matches!(&events, Ok(events) if events.is_empty()) {
-            self.told(&[], events, out)?;
+            self.told(END, vec![], events, surroundings.received_at, out)?;
         }
         out.flush()
     }
 
     fn told(
         &mut self,
-        bytes: &[u8],
+        hook: &'static str,
+        bytes: Vec<u8>,
         parsed: std::result::Result<Vec<Event>, Failure>,
+        received_at: String,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        let surroundings = self.surroundings_now();
         let (mut events, failure) = match parsed {
             Ok(events) => (events, None),
             Err(failure) => (vec![], Some(failure)),
@@ -249,14 +325,20 @@ impl Stream {
             self.counts.unreadable += 1;
             self.counts.last_reason.clone_from(&failure.message);
         }
+        let mut lines = String::new();
         for event in &mut events {
-            event.timestamp.get_or_insert_with(|| surroundings.received_at.clone());
-            self.counts.events += 1;
-            self.session = Some(event.session_id.clone());
-            out.write_all(self.shown(event).as_bytes())?;
+            event.timestamp.get_or_insert_with(|| received_at.clone());
+            self.counts.event(event);
+            lines.push_str(&self.shown(event));
         }
-        self.record(bytes, events, failure, &surroundings);
-        Ok(())
+        self.keep(Part {
+            hook,
+            bytes,
+            events,
+            failure,
+            received_at,
+        });
+        out.write_all(lines.as_bytes())
     }
 
     fn shown(&self, event: &Event) -> String {
@@ -275,36 +357,93 @@ impl Stream {
         format!("{time:24}  {:13}  {}  {what}\n", event.kind.name(), event.session_id)
     }
 
-    fn record(&self, bytes: &[u8], events: Vec<Event>, failure: Option<Failure>, surroundings: &Surroundings) {
-        let Some(journal) = &self.journal else { return };
-        let shown = |path: &Option<PathBuf>| path.as_ref().map(|path| path.to_string_lossy().into_owned());
-        let session = events.first().map(|event| event.session_id.clone());
-        let mut record = Record {
-            id: Record::new_id(),
-            time: surroundings.received_at.clone(),
-            agent: self.found.name.clone(),
-            hook: HOOK.to_owned(),
-            session_id: session.or_else(|| self.session.clone()),
-            cwd: shown(&surroundings.cwd),
-            repo_root: shown(&surroundings.repo_root),
-            adapter: Some(AdapterStamp {
-                name: self.found.name.clone(),
-                version: None,
-                digest: Some(self.found.digest.clone()),
-            }),
-            failure,
-            events,
-            payload: record::Payload::of(bytes.trim_ascii_end()),
-            ..Record::default()
-        };
-        hide(&mut record, &self.config);
-        keep(record, Some(journal));
+    /// Records a part in the session of its events, or in the one that spoke last.
+    fn keep(&mut self, part: Part) {
+        if self.journal.is_none() {
+            return;
+        }
+        if part.events.is_empty() && self.session.is_none() {
+            let size: usize = self.held.iter().map(|part| part.bytes.len()).sum();
+            self.held.push(part);
+            if size > HELD_LIMIT {
+                self.let_go();
+            }
+            return;
+        }
+        if let Some(event) = part.events.first().filter(|_| self.session.is_none()) {
+            self.session = Some(event.session_id.clone());
+            self.let_go();
+        }
+        self.record(part);
+    }
+
+    /// Records what was held back.
+    fn let_go(&mut self) {
+        for part in std::mem::take(&mut self.held) {
+            self.record(part);
+        }
+    }
+
+    /// A part that tells of several sessions is a record of each; the first has the payload.
+    fn record(&mut self, part: Part) {
+        let mut sessions: Vec<(Option<String>, Vec<Event>)> = vec![];
+        for event in part.events {
+            let session = Some(event.session_id.clone());
+            self.session.clone_from(&session);
+            match sessions.iter_mut().find(|(known, _)| *known == session) {
+                Some((_, events)) => events.push(event),
+                None => sessions.push((session, vec![event])),
+            }
+        }
+        if sessions.is_empty() {
+            sessions.push((self.session.clone(), vec![]));
+        }
+        let mut payload = record::Payload::of(part.bytes.trim_ascii_end());
+        for (session_id, events) in sessions {
+            let shown = |path: &Option<PathBuf>| path.as_ref().map(|path| path.to_string_lossy().into_owned());
+            let mut record = Record {
+                id: Record::new_id(),
+                time: part.received_at.clone(),
+                agent: self.found.name.clone(),
+                hook: part.hook.to_owned(),
+                session_id,
+                cwd: shown(&self.surroundings.cwd),
+                repo_root: shown(&self.surroundings.repo_root),
+                adapter: Some(AdapterStamp {
+                    name: self.found.name.clone(),
+                    version: None,
+                    digest: Some(self.found.digest.clone()),
+                }),
+                failure: part.failure.clone(),
+                events,
+                payload: std::mem::take(&mut payload),
+                ..Record::default()
+            };
+            hide(&mut record, &self.config);
+            let Some(journal) = &self.journal else { return };
+            if let Err(error) = journal.append_all(&mut record) {
+                let _ = Fallback::of(&record, &error).write();
+            }
+        }
     }
 
     fn surroundings_now(&self) -> Surroundings {
         Surroundings {
             received_at: crate::surroundings::now(),
             ..self.surroundings.clone()
+        }
+    }
+}
+
+/// Opens the file when it is there. `None`: it was waited for long enough.
+fn appeared(path: &Path, patience: Option<Duration>) -> io::Result<Option<File>> {
+    let began = Instant::now();
+    loop {
+        match File::open(path) {
+            Ok(file) => return Ok(Some(file)),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Err(_) if patience.is_some_and(|patience| began.elapsed() >= patience) => return Ok(None),
+            Err(_) => thread::sleep(LOOK_AGAIN),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Writing: one record, one write, under a lock.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, IoSlice, Read, Seek, SeekFrom, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -8,6 +8,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::paths::is_still_at;
 use crate::session::store;
 
 /// How long other writers are waited for. They need microseconds; a program that was stopped while it wrote needs for
@@ -239,17 +240,6 @@ fn wait_for_lock(file: &File, began: Instant) -> io::Result<()> {
     }
 }
 
-#[cfg(unix)]
-fn is_still_at(path: &Path, opened: &fs::Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    fs::metadata(path).is_ok_and(|there| there.ino() == opened.ino() && there.dev() == opened.dev())
-}
-
-#[cfg(not(unix))]
-fn is_still_at(path: &Path, _: &fs::Metadata) -> bool {
-    path.exists()
-}
-
 /// One `writev` as a rule; more only when the system took a part.
 fn write_all(file: &mut File, mut slices: &mut [IoSlice<'_>]) -> io::Result<()> {
     IoSlice::advance_slices(&mut slices, 0);
@@ -267,6 +257,7 @@ fn write_all(file: &mut File, mut slices: &mut [IoSlice<'_>]) -> io::Result<()> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn lines(path: &Path) -> Vec<String> {
         let mut lines = vec![];

@@ -46,11 +46,38 @@ pub(crate) fn separate(record: &mut Record<'_>, file: &mut Locked) -> io::Result
             ControlFlow::Continue(())
         }
     })?;
-    let mut verdicts = searches.iter().map(Search::is_repeat).collect::<Vec<_>>().into_iter();
+    let mut verdicts: Vec<bool> = vec![];
+    for (at, search) in searches.iter().enumerate() {
+        let before = record.events.iter().zip(&verdicts).take(at).rev();
+        let before = before.filter(|(_, is_repeat)| !**is_repeat).map(|(event, _)| event);
+        let here = before
+            .into_iter()
+            .find_map(|earlier| in_one_record(search.event, earlier));
+        verdicts.push(here.unwrap_or_else(|| search.is_repeat()));
+    }
+    let mut verdicts = verdicts.into_iter();
     let (repeats, events) = record.events.drain(..).partition(|_| verdicts.next() == Some(true));
     record.events = events;
     record.repeats = repeats;
     Ok(())
+}
+
+/// What an event of the same payload says. One payload tells nothing twice, but it can begin what it ends.
+fn in_one_record(event: &Event, earlier: &Event) -> Option<bool> {
+    if event.session_id != earlier.session_id {
+        return None;
+    }
+    match event.kind {
+        EventKind::SessionStart => session_start(earlier.kind),
+        EventKind::TurnEnd => turn_end(earlier.kind),
+        EventKind::SessionEnd => session_end(earlier.kind),
+        EventKind::TurnStart => match earlier.kind {
+            EventKind::TurnStart | EventKind::TurnEnd | EventKind::SessionEnd => Some(false),
+            _ => None,
+        },
+        EventKind::Compaction => (earlier.kind == EventKind::Compaction).then_some(false),
+        EventKind::SubagentStart | EventKind::SubagentEnd => None,
+    }
 }
 
 /// The kinds of the events in a line of the journal.

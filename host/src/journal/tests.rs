@@ -58,19 +58,25 @@ impl Session {
 
     /// Whether the event counted.
     fn hook(&self, seconds: u32, event: Event) -> bool {
+        self.payload(seconds, vec![event]) == 1
+    }
+
+    /// How many of the events of one payload counted.
+    fn payload(&self, seconds: u32, events: Vec<Event>) -> usize {
+        let given = events.len();
         let mut record = Record {
             id: Record::new_id(),
             time: format!("2026-01-02T03:{:02}:{:02}.000Z", seconds / 60, seconds % 60),
             agent: "agent".to_owned(),
             hook: "Hook".to_owned(),
-            session_id: Some(event.session_id.clone()),
+            session_id: Some(events[0].session_id.clone()),
             cwd: Some(self.cwd.to_owned()),
-            events: vec![event],
+            events,
             ..Record::default()
         };
         self.journal.append(&mut record).unwrap();
-        assert_eq!(record.events.len() + record.repeats.len(), 1);
-        !record.events.is_empty()
+        assert_eq!(record.events.len() + record.repeats.len(), given);
+        record.events.len()
     }
 
     fn records(&self, session: &str) -> usize {
@@ -289,4 +295,21 @@ fn a_session_that_stays_locked_loses_no_record() {
     let kept = Record::read(text.trim_ascii_end()).unwrap();
     assert_eq!(kept.failure.unwrap().code, "journal-locked");
     assert_eq!(kept.events, [event(TurnStart, "s")]);
+}
+
+#[test]
+fn a_payload_may_end_what_it_begins() {
+    let session = Session::new();
+    let whole = || {
+        let kinds = [EventKind::TurnStart, EventKind::TurnEnd, EventKind::SessionEnd];
+        kinds.map(|kind| event(kind, "s")).to_vec()
+    };
+    assert!(session.hook(0, event(EventKind::SessionStart, "s")));
+    assert!(session.hook(1, prompt("s", "first")));
+    assert!(session.hook(2, event(EventKind::TurnEnd, "s")));
+    assert_eq!(session.payload(3, whole()), 3, "the turn that ends is another one");
+    assert_eq!(session.payload(20, whole()), 3);
+    let again = vec![event(EventKind::TurnEnd, "s"), prompt("s", "first")];
+    assert_eq!(session.payload(40, vec![prompt("s", "first")]), 1);
+    assert_eq!(session.payload(41, again), 2, "the turn ended between the two");
 }
