@@ -207,7 +207,7 @@ impl Thread {
         let id = block.id(&["toolUseID", "tool_use_id"]).unwrap_or_default();
         let run = block.object("run").unwrap_or_default();
         let result = run.object("result").unwrap_or_default();
-        let exit = result.get("exitCode").and_then(Json::count);
+        let exit = result.shown("exitCode");
         let is_done = run.text("status").as_deref() == Some("done");
         // Lists files that were only read as well, so it is asked only where a tool is known to change files.
         let files = if self.unread_patches.remove(&id) {
@@ -222,7 +222,7 @@ impl Thread {
                 String::new()
             },
             id,
-            is_error: !is_done || exit.is_some_and(|code| code != 0),
+            is_error: !is_done || exit.is_some_and(|code| code != "0"),
             files,
             subagent_id: None,
         }

@@ -1,5 +1,6 @@
 //! `~/.augment/sessions/<id>.json`: one document, rewritten after each exchange.
 
+use hookhost_sdk::content::joined_text;
 use hookhost_sdk::lines::DocumentReader;
 use hookhost_sdk::tools::{Effect, Rule, call};
 use hookhost_sdk::{
@@ -143,11 +144,11 @@ impl Session {
         let bodies = self.want.contains(Wanted::TOOL_BODIES);
         Item::ToolResult(ToolResult {
             id: result.id(&["tool_use_id"]).unwrap_or_default(),
-            output: result
-                .text("content")
-                .filter(|_| bodies)
-                .unwrap_or_default()
-                .into_owned(),
+            output: if bodies {
+                joined_text(result.get("content"))
+            } else {
+                String::new()
+            },
             is_error: result.flag("is_error"),
             files: vec![],
             subagent_id: None,

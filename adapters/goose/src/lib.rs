@@ -5,7 +5,7 @@ mod registration;
 mod sessions;
 mod transcripts;
 
-use hookhost_sdk::lines::{Document, Reading};
+use hookhost_sdk::lines::{Either, Reading};
 use hookhost_sdk::{
     Adapter, Capabilities, Context, Event, EventKind, Fault, Hook, Invocation, Manifest, Pattern, Payload,
     RegistrationPlan, Scope, Sign, Start, TranscriptLocation, export_adapter, shell,
@@ -73,7 +73,9 @@ impl Adapter for Goose {
     }
 
     fn transcript(&self, start: Start) -> Result<Box<dyn Reading>, Fault> {
-        Ok(Document::boxed(&start, transcripts::Export::new(start.want)))
+        let lines = transcripts::Lines::new(start.want);
+        let export = transcripts::Export::new(start.want);
+        Ok(Either::boxed(start, lines, export, transcripts::is_export))
     }
 
     fn registration(

@@ -1,6 +1,7 @@
-//! What `goose session export --format json` says: one document with the whole conversation.
+//! What `goose session export --format json` says: one document with the whole conversation. Versions before 1.10 wrote
+//! the same messages in lines, behind one about the session.
 
-use hookhost_sdk::lines::DocumentReader;
+use hookhost_sdk::lines::{DocumentReader, LineReader};
 use hookhost_sdk::tools::{Effect, Rule, call};
 use hookhost_sdk::{
     AssistantText, CompactionMark, Entry, FileOp, Item, Json, Object, SessionFacts, ToolCall, ToolResult, Usage,
@@ -32,6 +33,18 @@ const TOOLS: &[Rule] = &[
 /// The older tool that does several things.
 const TEXT_EDITOR: &str = "text_editor";
 
+/// What stands in the place of a result when a tool was not run: the user declined it, or goose only talks. Older versions
+/// call that a success.
+const NOT_RUN: &[&str] = &[
+    "The user has declined to run this tool",
+    "Let the user know the tool call was skipped",
+];
+
+/// An export on one line, and no older session's first one.
+pub(crate) fn is_export(record: &Object<'_>) -> bool {
+    record.has("conversation")
+}
+
 /// Reads an export.
 pub(crate) struct Export {
     want: Wanted,
@@ -55,27 +68,57 @@ impl DocumentReader for Export {
         let mut replies = 0;
         for (index, message) in (0_u64..).zip(&messages) {
             let Some(message) = message.object() else { continue };
-            if message.text("role").as_deref() == Some("assistant") {
-                replies += 1;
-                let none = usage(UsageScope::Call(format!("message-{index}")), 0, 0, 1);
-                self.tokens(index, none, out);
-            }
-            self.message(index, &message, model.as_ref(), out);
+            replies += u64::from(self.message(index, &message, model.as_ref(), out));
         }
         // The totals of the session stand beside the messages, so they belong to none of them: to the last one.
         let last = (messages.len() as u64).saturating_sub(1);
-        let total = |key: &str, fallback: &str| session.get(key).or(session.get(fallback)).and_then(Json::count);
-        let input = total("accumulated_input_tokens", "input_tokens").unwrap_or_default();
-        let output = total("accumulated_output_tokens", "output_tokens").unwrap_or_default();
         if replies > 0 {
-            self.tokens(
-                last,
-                usage(UsageScope::RunningTotal("session".to_owned()), input, output, 0),
-                out,
-            );
+            self.tokens(last, totals(&session), out);
         }
         messages.len() as u64
     }
+}
+
+/// Reads an older session's lines.
+pub(crate) struct Lines {
+    export: Export,
+    totals: Option<Usage>,
+    /// Where the last message stands, once there was a reply.
+    last: Option<u64>,
+}
+
+impl Lines {
+    pub(crate) fn new(want: Wanted) -> Self {
+        Self {
+            export: Export::new(want),
+            totals: None,
+            last: None,
+        }
+    }
+}
+
+impl LineReader for Lines {
+    fn line(&mut self, offset: u64, record: &Object<'_>, out: &mut Vec<Entry>) {
+        if !record.has("role") {
+            self.totals = Some(totals(record));
+            out.push(Entry::new(offset, Item::Session(facts(record, None))));
+        } else if self.export.message(offset, record, None, out) || self.last.is_some() {
+            self.last = Some(offset);
+        }
+    }
+
+    fn end(&mut self, out: &mut Vec<Entry>) {
+        if let (Some(last), Some(totals)) = (self.last, self.totals.take()) {
+            self.export.tokens(last, totals, out);
+        }
+    }
+}
+
+fn totals(session: &Object<'_>) -> Usage {
+    let total = |key: &str, fallback: &str| session.get(key).or(session.get(fallback)).and_then(Json::count);
+    let input = total("accumulated_input_tokens", "input_tokens").unwrap_or_default();
+    let output = total("accumulated_output_tokens", "output_tokens").unwrap_or_default();
+    usage(UsageScope::RunningTotal("session".to_owned()), input, output, 0)
 }
 
 fn facts(session: &Object<'_>, model: Option<String>) -> SessionFacts {
@@ -87,7 +130,7 @@ fn facts(session: &Object<'_>, model: Option<String>) -> SessionFacts {
         started_at: session.get("created_at").and_then(time::of),
         model,
         agent_version: None,
-        title: text("name"),
+        title: text("name").or_else(|| text("description")),
     }
 }
 
@@ -110,7 +153,13 @@ impl Export {
         }
     }
 
-    fn message(&self, index: u64, message: &Object<'_>, model: Option<&String>, out: &mut Vec<Entry>) {
+    /// Whether it is a reply of the model's, so a call of it.
+    fn message(&self, index: u64, message: &Object<'_>, model: Option<&String>, out: &mut Vec<Entry>) -> bool {
+        let is_reply = message.text("role").as_deref() == Some("assistant");
+        if is_reply {
+            let none = usage(UsageScope::Call(format!("message-{index}")), 0, 0, 1);
+            self.tokens(index, none, out);
+        }
         let mut place = Entry::new(index, Item::Note);
         place.time = message.get("created").and_then(time::of);
         place.record_id = message.id(&["id"]);
@@ -119,16 +168,13 @@ impl Export {
         let visible = message.at("metadata.userVisible").and_then(Json::flag) != Some(false);
         let blocks: Vec<_> = message.items("content").into_iter().filter_map(Json::object).collect();
         let kind = |block: &Object<'_>| block.text("type").unwrap_or_default().into_owned();
-        if !visible {
-            // Hidden messages are what a compaction put in the place of older ones.
-            if is_user {
-                let summary = Some(texts(&blocks)).filter(|text| !text.is_empty());
-                add(Item::Compaction(CompactionMark { trigger: None, summary }), out);
-            }
-            return;
-        }
         let has_results = blocks.iter().any(|block| kind(block) == "toolResponse");
-        if is_user && !has_results && self.want.contains(Wanted::PROMPTS) {
+        // Hidden messages are what a compaction put in the place of older ones. What tools did, they did.
+        if !visible && is_user && !has_results {
+            let summary = Some(texts(&blocks)).filter(|text| !text.is_empty());
+            add(Item::Compaction(CompactionMark { trigger: None, summary }), out);
+        }
+        if visible && is_user && !has_results && self.want.contains(Wanted::PROMPTS) {
             let images = blocks.iter().filter(|block| kind(block) == "image").count();
             let prompt = UserPrompt {
                 text: texts(&blocks),
@@ -138,7 +184,7 @@ impl Export {
                 add(Item::UserPrompt(prompt), out);
             }
         }
-        if !is_user && self.want.contains(Wanted::TEXTS) {
+        if visible && !is_user && self.want.contains(Wanted::TEXTS) {
             let text = texts(&blocks);
             if !text.is_empty() {
                 let said = AssistantText {
@@ -152,7 +198,7 @@ impl Export {
         }
         for block in &blocks {
             match kind(block).as_str() {
-                "thinking" if self.want.contains(Wanted::THINKING) => {
+                "thinking" if visible && self.want.contains(Wanted::THINKING) => {
                     add(
                         Item::Thinking(block.text("thinking").unwrap_or_default().into_owned()),
                         out,
@@ -165,6 +211,7 @@ impl Export {
                 _ => {}
             }
         }
+        is_reply
     }
 
     fn tool_call(&self, block: &Object<'_>) -> Option<Item> {
@@ -192,18 +239,16 @@ impl Export {
     fn tool_result(&self, block: &Object<'_>) -> Item {
         let result = block.object("toolResult").unwrap_or_default();
         let value = result.object("value").unwrap_or_default();
-        let failed = result.text("status").as_deref() == Some("error") || value.flag("isError");
-        let bodies = self.want.contains(Wanted::TOOL_BODIES);
+        // Older versions give the list of contents as the value itself.
+        let content = value.get("content").or(result.get("value"));
+        let said = hookhost_sdk::content::joined_text(content);
+        let failed = result.text("status").as_deref() == Some("error")
+            || value.flag("isError")
+            || NOT_RUN.iter().any(|begin| said.starts_with(begin));
         let output = match result.text("error") {
-            Some(error) if bodies => error.into_owned(),
-            _ if bodies => {
-                // Older versions give the list of contents as the value itself.
-                let content = value.get("content").or(result.get("value"));
-                content
-                    .map(|content| hookhost_sdk::content::joined_text(Some(content)))
-                    .unwrap_or_default()
-            }
-            _ => String::new(),
+            _ if !self.want.contains(Wanted::TOOL_BODIES) => String::new(),
+            Some(error) => error.into_owned(),
+            None => said,
         };
         Item::ToolResult(ToolResult {
             id: block.id(&["id"]).unwrap_or_default(),
@@ -288,5 +333,27 @@ mod tests {
         assert_eq!(tool("write"), FileOp::Write);
         assert_eq!(tool("str_replace"), FileOp::Modify);
         assert_eq!(tool("view"), FileOp::Read);
+    }
+
+    fn net(text: &str) -> Vec<(String, bool)> {
+        let (entries, _) = read::<Goose>(text.as_bytes(), vec![]).unwrap();
+        let results = entries.into_iter().filter_map(|entry| match entry.item {
+            Item::ToolResult(result) => Some((result.id, result.is_error)),
+            _ => None,
+        });
+        results.collect()
+    }
+
+    #[test]
+    fn a_tool_that_was_declined_did_nothing() {
+        let declined = r#"{"type":"text","text":"The user has declined to run this tool. DO NOT attempt to call"}"#;
+        let text = format!(
+            r#"{{"conversation":[{{"role":"user","content":[
+            {{"type":"toolResponse","id":"old","toolResult":{{"status":"success","value":[{declined}]}}}},
+            {{"type":"toolResponse","id":"new","toolResult":{{"status":"success","value":{{"content":[{declined}]}}}}}},
+            {{"type":"toolResponse","id":"done","toolResult":{{"status":"success","value":[{{"type":"text","text":"ok"}}]}}}}]}}]}}"#
+        );
+        let told = [("old", true), ("new", true), ("done", false)].map(|(id, failed)| (id.to_owned(), failed));
+        assert_eq!(net(&text), told);
     }
 }

@@ -1,6 +1,6 @@
 //! The envelope around each event, and the forms that it arrives in: a line, a page, a list, a server-sent event.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use hookhost_sdk::{Fault, Json, Object};
 
@@ -61,13 +61,20 @@ impl<'a> Envelope<'a> {
 
 /// Sequences that were seen: readers reconnect and are given some events again. Ephemeral events have none.
 #[derive(Default)]
-pub(crate) struct Seen(HashSet<(String, u64)>);
+pub(crate) struct Seen(HashMap<String, HashSet<u64>>);
 
 impl Seen {
     pub(crate) fn is_new(&mut self, envelope: &Envelope<'_>) -> bool {
-        envelope
-            .sequence
-            .is_none_or(|sequence| self.0.insert((envelope.session.clone(), sequence)))
+        let Some(sequence) = envelope.sequence else {
+            return true;
+        };
+        match self.0.get_mut(&envelope.session) {
+            Some(seen) => seen.insert(sequence),
+            None => {
+                self.0.insert(envelope.session.clone(), HashSet::from([sequence]));
+                true
+            }
+        }
     }
 }
 

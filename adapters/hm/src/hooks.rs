@@ -14,7 +14,12 @@ pub(crate) struct Stream {
     /// The prompt that came with the start and comes again as the first message.
     first_prompt: Option<String>,
     subagents: HashSet<String>,
+    /// Subagents that have ended.
+    ended: HashSet<String>,
 }
+
+/// Lines that begin nothing.
+const LATE: &[&str] = &["turn_end", "usage", "warning", "error", "session_end", "subagent_end"];
 
 impl Stream {
     pub(crate) fn line(&mut self, line: &Object<'_>) -> Result<Vec<Event>, Fault> {
@@ -37,12 +42,19 @@ impl Stream {
                 ..event(kind, &parent)
             };
             let mut events = vec![];
+            if self.ended.contains(&session) {
+                // A subagent that is asked again begins again. What only says how it was can come late.
+                if LATE.contains(&&*kind) {
+                    return Ok(events);
+                }
+                self.ended.remove(&session);
+            }
             if self.subagents.insert(session.clone()) {
                 events.push(of_subagent(EventKind::SubagentStart));
             }
             if kind == "subagent_end" {
-                // A subagent that is asked again begins again.
                 self.subagents.remove(&session);
+                self.ended.insert(session.clone());
                 events.push(of_subagent(EventKind::SubagentEnd).with("error", line.shown("error")));
             }
             return Ok(events);
@@ -71,7 +83,7 @@ impl Stream {
         *self = Self {
             started: Some(session.clone()),
             first_prompt: prompt.clone(),
-            subagents: HashSet::new(),
+            ..Self::default()
         };
         let turn = prompt.map(|prompt| Event {
             prompt: Some(prompt),
@@ -153,6 +165,10 @@ mod tests {
             r#"{"v":1,"type":"subagent_end","session":"b"}"#,
             r#"{"v":1,"type":"turn_end","session":"a"}"#,
             r#"{"v":1,"type":"subagent_end","session":"a","error":"stopped"}"#,
+            r#"{"v":1,"type":"usage","session":"a","input":1}"#,
+            r#"{"v":1,"type":"turn_end","session":"b"}"#,
+            r#"{"v":1,"type":"message_start","session":"b","role":"assistant"}"#,
+            r#"{"v":1,"type":"subagent_end","session":"b"}"#,
             r#"{"v":1,"type":"turn_end","session":"s"}"#,
             r#"{"v":1,"type":"message_end","session":"s","role":"user","text":"go"}"#,
             r#"{"v":1,"type":"compaction_start","session":"s"}"#,
@@ -169,6 +185,8 @@ mod tests {
                 side(EventKind::SubagentStart, "b"),
                 side(EventKind::SubagentEnd, "b"),
                 side(EventKind::SubagentEnd, "a"),
+                side(EventKind::SubagentStart, "b"),
+                side(EventKind::SubagentEnd, "b"),
                 plain(EventKind::TurnEnd),
                 prompted("go"),
                 plain(EventKind::Compaction),
