@@ -2,7 +2,7 @@
 
 use hookhost_sdk::mapping::{Fill, Mapping, Rule, When};
 use hookhost_sdk::prompt::Wrapper;
-use hookhost_sdk::{Context, Event, EventKind, Json, Payload, json};
+use hookhost_sdk::{Context, Event, EventKind, Json, Payload, json, paths};
 
 const IS_TASK: When = When::Is("tool_name", &["Task"]);
 
@@ -75,6 +75,9 @@ pub(crate) fn events(hook: &str, payload: &Payload<'_>, context: &Context) -> Ve
     if !marks.iter().any(|mark| payload.has(mark)) {
         return vec![];
     }
+    if is_droids_own(payload, context) {
+        return vec![];
+    }
     let mut events = HOOKS.events(hook, payload, context);
     for event in &mut events {
         if !matches!(event.kind, EventKind::SubagentStart | EventKind::SubagentEnd) {
@@ -93,6 +96,13 @@ pub(crate) fn events(hook: &str, payload: &Payload<'_>, context: &Context) -> Ve
         }
     }
     events
+}
+
+/// Sessions in Droid's own directory are its own work.
+fn is_droids_own(payload: &Payload<'_>, context: &Context) -> bool {
+    let cwd = payload.text("cwd").map(|cwd| paths::expand_home(&cwd, context));
+    let own = context.home.as_deref().map(|home| paths::join(home, ".factory"));
+    matches!((cwd, own), (Some(cwd), Some(own)) if cwd.trim_end_matches(['/', '\\']) == own)
 }
 
 /// Droid tells no id of a call. The same session, tool and input make the same one before and after it.

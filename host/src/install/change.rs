@@ -155,12 +155,19 @@ fn uninstall(
     let whole = text(path, before)?;
     let (mark, text) = without_mark(whole);
     let untouched = record.digest == digest(before);
-    let (after, removed) = settings::uninstall(text, edit, owner, &record, untouched).map_err(explain)?;
-    let is_needed = match &after {
+    let left = settings::uninstall(text, edit, owner, &record, untouched).map_err(explain)?;
+    let notes = left.moves_others.then(|| {
+        format!(
+            "Entries of others stood behind ours in {} and have moved up: an agent that knows by their place which ones \
+             you trust asks you anew.",
+            path.display()
+        )
+    });
+    let is_needed = match &left.text {
         Some(after) => settings::holds_ours(after, edit.format, owner).map_err(explain)?,
         None => false,
     };
-    let after = match after {
+    let after = match left.text {
         Some(after) if after == text => Some(before.to_vec()),
         Some(after) => {
             let mark = if mark.is_empty() && !is_needed {
@@ -176,7 +183,8 @@ fn uninstall(
         after,
         record,
         is_needed,
-        removed: u32::try_from(removed).unwrap_or(u32::MAX),
+        removed: u32::try_from(left.removed).unwrap_or(u32::MAX),
+        notes: notes.into_iter().collect(),
         ..Outcome::default()
     })
 }

@@ -119,8 +119,17 @@ fn into_list(
     Ok(())
 }
 
-/// Takes the plan's entries out of a text, and what only they needed. `None`: nothing is left, the file can go. Says
-/// how many entries there were.
+/// What is left without the plan's entries.
+pub(super) struct Left {
+    /// `None`: nothing, the file can go.
+    pub(super) text: Option<String>,
+    /// How many entries were taken out.
+    pub(super) removed: usize,
+    /// Entries of others stood behind ours and have another place in their list now.
+    pub(super) moves_others: bool,
+}
+
+/// Takes the plan's entries out of a text, and what only they needed.
 ///
 /// `untouched`: the file is as we left it.
 pub(super) fn uninstall(
@@ -129,14 +138,18 @@ pub(super) fn uninstall(
     owner: &Owner,
     record: &Record,
     untouched: bool,
-) -> Edited<(Option<String>, usize)> {
+) -> Edited<Left> {
     let notation = notation::of(edit.format);
+    let mut left = Left {
+        text: Some(text.to_owned()),
+        removed: 0,
+        moves_others: false,
+    };
     // Without an object at the root nothing of ours can be in it.
     let Some(root @ Node::Object(_)) = notation.read(text)? else {
-        return Ok((Some(text.to_owned()), 0));
+        return Ok(left);
     };
     let mut text = text.to_owned();
-    let mut removed = 0;
     let mut paths: Vec<_> = appended(edit).map(|insertion| insertion.path.clone()).collect();
     paths.extend(swept(Some(&root), edit));
     // The last one first: what was put in last goes first.
@@ -146,8 +159,9 @@ pub(super) fn uninstall(
         }
         let (without, found) = without_ours(notation, &text, path, owner)?;
         if !found.is_empty() {
+            left.moves_others |= stand_before_others(&found, root.at(path));
             text = prune(notation, &without, path, record)?;
-            removed += found.len();
+            left.removed += found.len();
         }
     }
     let only_defaults = match self::root(notation, &text)? {
@@ -157,10 +171,11 @@ pub(super) fn uninstall(
     // What was written into a file without a value meanwhile may be a comment, which is the user's.
     let was_blank = record.blank.is_some() && untouched;
     let is_ours = record.made_file || was_blank || edit.remove_when_empty && !record.keeps(&[]);
-    if only_defaults && is_ours && (removed > 0 || untouched) {
-        return Ok((record.blank.clone(), removed));
+    if only_defaults && is_ours && (left.removed > 0 || untouched) {
+        left.text.clone_from(&record.blank);
+        return Ok(left);
     }
-    if untouched || only_defaults && removed > 0 {
+    if untouched || only_defaults && left.removed > 0 {
         for default in record.defaults.iter().rev() {
             let root = self::root(notation, &text)?;
             let stands = root.as_ref().and_then(|root| root.at(&default.path));
@@ -174,7 +189,22 @@ pub(super) fn uninstall(
         }
         text = prune(notation, &text, &[], record)?;
     }
-    Ok((Some(text), removed))
+    left.text = Some(text);
+    Ok(left)
+}
+
+/// Whether an element of ours, taken out of the list, is followed by one that is not.
+fn stand_before_others(found: &[Found], list: Option<&Node>) -> bool {
+    let count = list.and_then(Node::as_list).map_or(0, <[Node]>::len);
+    let ours = || {
+        found
+            .iter()
+            .filter(|found| found.inside.is_empty())
+            .map(|found| found.index)
+    };
+    ours()
+        .min()
+        .is_some_and(|first| (first..count).any(|index| ours().all(|ours| ours != index)))
 }
 
 /// One entry as it stands in a file.

@@ -471,6 +471,23 @@ fn without_a_record_the_entries_go_and_the_users_file_stays() {
 }
 
 #[test]
+fn who_had_entries_behind_ours_is_told_that_they_moved() {
+    let theirs = |command: &str| format!("{{\"hooks\": [{{\"type\": \"command\", \"command\": \"{command}\"}}]}}");
+    let scratch = Scratch::with(format!("{{\"hooks\": {{\"Stop\": [{}]}}}}\n", theirs("first")));
+    let plan = scratch.plan();
+    scratch.apply(&plan);
+    assert_eq!(scratch.remove(&plan).notes, [""; 0]);
+    scratch.apply(&plan);
+    let mut root: serde_json::Value = serde_json::from_str(&scratch.text()).unwrap();
+    let last = serde_json::from_str(&theirs("last")).unwrap();
+    root["hooks"]["Stop"].as_array_mut().unwrap().push(last);
+    fs::write(scratch.file(), root.to_string()).unwrap();
+    let notes = scratch.remove(&plan).notes;
+    assert!(notes.len() == 1 && notes[0].contains("moved up"), "{notes:?}");
+    assert!(scratch.text().contains("first") && scratch.text().contains("last"));
+}
+
+#[test]
 fn directories_that_we_made_go_with_us() {
     let scratch = Scratch::empty();
     let theirs = scratch.directory.path().join("a");

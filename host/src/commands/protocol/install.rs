@@ -40,8 +40,11 @@ pub(super) fn install(call: &mut Call, args: &InstallArgs) -> Result<Output> {
 pub(super) fn uninstall(call: &mut Call) -> Result<Output> {
     let (plan, owner) = plan(call)?;
     let records = paths::data_dir().map(|data| data.join(install::RECORDS));
-    install::remove(&plan, &owner, records.as_deref())?;
-    Ok(Output::nothing())
+    let notes = install::remove(&plan, &owner, records.as_deref())?.notes;
+    Ok(match notes.is_empty() {
+        true => Output::nothing(),
+        false => Output::nothing().with_note(notes.join("\n")),
+    })
 }
 
 pub(super) fn state(call: &mut Call) -> Result<Output> {
