@@ -52,6 +52,13 @@ pub(crate) fn events(hook: &str, payload: &Payload<'_>, context: &Context) -> Ve
     }
     let mut events = MAPPING.events(in_camel_case(hook), payload, context);
     for event in &mut events {
+        // A subagent's hooks may carry an id of its own; the transcript is its parent's.
+        let is_subagents = matches!(event.kind, EventKind::SubagentStart | EventKind::SubagentEnd);
+        if let Some(session_ref) = event.session_ref.as_deref().filter(|_| is_subagents)
+            && let Some(id) = sessions::folder(session_ref)
+        {
+            event.session_id = id.to_owned();
+        }
         if event.session_ref.is_none() {
             event.session_ref = sessions::file(&event.session_id, context);
         }

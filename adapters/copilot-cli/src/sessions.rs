@@ -7,9 +7,11 @@ pub(crate) const HOME: &str = "COPILOT_HOME";
 
 const FILE: &str = "events.jsonl";
 
+const SESSIONS: &str = "session-state";
+
 /// The directory of all sessions.
 pub(crate) fn dir(context: &Context) -> Option<String> {
-    paths::configured_dir(context, HOME, ".copilot").map(|home| paths::join(&home, "session-state"))
+    paths::configured_dir(context, HOME, ".copilot").map(|home| paths::join(&home, SESSIONS))
 }
 
 /// The session's one place in it.
@@ -21,6 +23,15 @@ pub(crate) fn files(dir: &str, id: &str) -> Vec<Pattern> {
 pub(crate) fn file(id: &str, context: &Context) -> Option<String> {
     let dir = dir(context).filter(|_| paths::is_plain_id(id))?;
     Some(paths::join(&paths::join(&dir, id), FILE))
+}
+
+/// The folder that the session with this transcript has, which is named by its id.
+pub(crate) fn folder(transcript: &str) -> Option<&str> {
+    let folder = paths::parent(transcript);
+    let is_sessions = paths::file_name(transcript) == FILE && paths::file_name(paths::parent(folder)) == SESSIONS;
+    is_sessions
+        .then(|| paths::file_name(folder))
+        .filter(|id| !id.is_empty())
 }
 
 /// The session's id. Every transcript has the same name; the id is that of its folder.
