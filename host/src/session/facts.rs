@@ -143,7 +143,8 @@ impl Collector {
                 if let Some(model) = &text.model {
                     self.said_by = Some(model.clone());
                 }
-                self.texts.add(seq, text);
+                let record = entry.record_id.as_deref().map_or(0, hash);
+                self.texts.add(seq, record, text);
             }
             Item::ToolCall(call) if counts => {
                 if let Some(started) = &call.subagent {
@@ -255,12 +256,21 @@ impl Collector {
 /// The latest texts of the main agent.
 #[derive(Default)]
 struct Texts {
-    kept: std::collections::VecDeque<(Seq, AssistantText)>,
+    kept: std::collections::VecDeque<Message>,
     bytes: usize,
 }
 
+/// One message.
+struct Message {
+    /// Where it begins.
+    seq: Seq,
+    text: AssistantText,
+    /// The records that it stands in, with their places.
+    records: Vec<(u64, Seq)>,
+}
+
 impl Texts {
-    fn add(&mut self, seq: Seq, text: AssistantText) {
+    fn add(&mut self, seq: Seq, record: u64, text: AssistantText) {
         if text.text.trim().is_empty() {
             return;
         }
@@ -272,13 +282,18 @@ impl Texts {
             .iter_mut()
             .rev()
             .take(64)
-            .find(|(at, known)| is_same(*at, known.message_id.as_ref()));
+            .find(|known| is_same(known.seq, known.text.message_id.as_ref()));
         match same {
-            Some((_, known)) if text.replaces => {
+            Some(Message { text: known, .. }) if text.replaces => {
                 self.bytes = self.bytes + text.text.len() - known.text.len();
                 *known = text;
             }
-            Some((_, known)) => {
+            // A line that was written twice says nothing new.
+            Some(known) if record != 0 && known.records.iter().any(|(id, at)| *id == record && *at != seq) => {}
+            Some(Message {
+                text: known, records, ..
+            }) => {
+                records.push((record, seq));
                 self.bytes += text.text.len() + 1;
                 known.text.push('\n');
                 known.text.push_str(&text.text);
@@ -288,12 +303,16 @@ impl Texts {
             }
             None => {
                 self.bytes += text.text.len();
-                self.kept.push_back((seq, text));
+                self.kept.push_back(Message {
+                    seq,
+                    text,
+                    records: vec![(record, seq)],
+                });
             }
         }
         while self.bytes > KEPT_TEXT && self.kept.len() > 1 {
-            if let Some((_, oldest)) = self.kept.pop_front() {
-                self.bytes -= oldest.text.len();
+            if let Some(oldest) = self.kept.pop_front() {
+                self.bytes -= oldest.text.text.len();
             }
         }
     }
@@ -302,8 +321,8 @@ impl Texts {
         self.kept
             .into_iter()
             .rev()
-            .find(|(seq, _)| standing.holds(*seq))
-            .map(|(_, text)| text)
+            .find(|message| standing.holds(message.seq))
+            .map(|message| message.text)
     }
 }
 
@@ -434,6 +453,24 @@ mod tests {
         };
         let sum = facts(0, vec![said(0, "before"), said(5, "first"), said(5, "second")]);
         assert_eq!(sum.summary.as_deref(), Some("first\nsecond"));
+    }
+
+    #[test]
+    fn a_record_that_stands_twice_is_said_once() {
+        let rows = || {
+            vec![
+                entry(0, "a", said("one", "m1", false)),
+                entry(1, "b", said("two", "m1", false)),
+            ]
+        };
+        let again = rows().into_iter().map(|row| Entry {
+            offset: row.offset + 2,
+            ..row
+        });
+        assert_eq!(
+            facts(0, rows().into_iter().chain(again).collect()).summary.as_deref(),
+            Some("one\ntwo")
+        );
     }
 
     #[test]
