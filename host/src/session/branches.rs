@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+use std::ops::Range;
 
 use crate::model::{Entry, Rewind};
 
@@ -20,19 +21,89 @@ struct Mark {
     parent: u64,
 }
 
-/// A range of records that the user took back.
-#[derive(Clone)]
-struct TakenBack {
-    records: std::ops::Range<Seq>,
-    with_files: bool,
+/// Ranges of records, each reaching to the last record of its time: in order and apart.
+#[derive(Clone, Default)]
+struct TakenBack(Vec<Range<Seq>>);
+
+impl TakenBack {
+    /// Adds what stands from `first` on, `end` being behind the last record.
+    fn take(&mut self, first: Seq, end: Seq) {
+        let mut first = first;
+        while let Some(last) = self.0.pop_if(|last| last.end >= first) {
+            first = first.min(last.start);
+        }
+        self.0.push(first..end);
+    }
+
+    fn has(&self, seq: Seq) -> bool {
+        let at = self.0.partition_point(|range| range.end <= seq);
+        self.0.get(at).is_some_and(|range| range.contains(&seq))
+    }
+}
+
+/// The records that stand and where the ids among them are. Made with the first rewind: most transcripts have none.
+struct Index {
+    /// In order.
+    standing: Vec<Seq>,
+    /// The last standing record with an id.
+    last: HashMap<u64, Seq>,
+    /// For each record the standing one with the same id before it, or itself.
+    before: Vec<Seq>,
+}
+
+impl Index {
+    fn of(marks: &[Mark]) -> Self {
+        let mut index = Self {
+            standing: vec![],
+            last: HashMap::new(),
+            before: vec![],
+        };
+        marks.iter().for_each(|mark| index.push(mark.id));
+        index
+    }
+
+    /// Notes the next record.
+    fn push(&mut self, id: u64) {
+        let seq = Seq::try_from(self.before.len()).unwrap_or(Seq::MAX);
+        self.before.push(self.last.insert(id, seq).unwrap_or(seq));
+        self.standing.push(seq);
+    }
+
+    /// Takes out the records from `first` on.
+    fn cut(&mut self, first: Seq, marks: &[Mark]) {
+        while let Some(seq) = self.standing.pop_if(|seq| *seq >= first) {
+            let (mark, before) = (marks.get(seq as usize), self.before.get(seq as usize));
+            let (Some(mark), Some(&before)) = (mark, before) else {
+                continue;
+            };
+            if before == seq {
+                self.last.remove(&mark.id);
+            } else {
+                self.last.insert(mark.id, before);
+            }
+        }
+    }
+
+    fn first(&self, id: u64) -> Option<Seq> {
+        let mut seq = *self.last.get(&id)?;
+        while let Some(&before) = self.before.get(seq as usize)
+            && before != seq
+        {
+            seq = before;
+        }
+        Some(seq)
+    }
 }
 
 /// Keeps what is needed to tell standing records from others.
 #[derive(Default)]
 pub(crate) struct Branches {
     marks: Vec<Mark>,
+    index: Option<Index>,
     last: Option<(u64, u64)>,
-    taken_back: Vec<TakenBack>,
+    taken_back: TakenBack,
+    /// The part of it whose effects on files were taken back as well.
+    files_taken_back: TakenBack,
     /// The last record of the main agent, when the transcript is a tree.
     leaf: Option<u64>,
     is_tree: bool,
@@ -50,27 +121,30 @@ impl Branches {
                 self.leaf = Some(id);
             }
             self.marks.push(Mark { id, parent });
+            if let Some(index) = &mut self.index {
+                index.push(id);
+            }
         }
         self.end().saturating_sub(1)
     }
 
     pub(crate) fn rewind(&mut self, rewind: &Rewind) {
-        let id = hash(&rewind.record_id);
+        let (id, end) = (hash(&rewind.record_id), self.end());
+        let index = self.index.get_or_insert_with(|| Index::of(&self.marks));
         // A record that was written again under its id goes from its first place on, or stays in all of them. What
         // was taken back before under this id was another one.
-        let stands = |at: &Seq| !self.taken_back.iter().any(|range| range.records.contains(at));
-        let places = (0..).zip(&self.marks).filter(|(_, mark)| mark.id == id);
-        let mut places = places.map(|(at, _)| at).filter(stands);
         let first = if rewind.inclusive {
-            places.next()
+            index.first(id)
         } else {
-            places.last().map(|at| at.saturating_add(1))
+            index.last.get(&id).map(|last| last.saturating_add(1))
         };
-        if let Some(first) = first {
-            self.taken_back.push(TakenBack {
-                records: first..self.end(),
-                with_files: rewind.restores_files,
-            });
+        let Some(first) = first.filter(|first| *first < end) else {
+            return;
+        };
+        index.cut(first, &self.marks);
+        self.taken_back.take(first, end);
+        if rewind.restores_files {
+            self.files_taken_back.take(first, end);
         }
     }
 
@@ -81,6 +155,7 @@ impl Branches {
     pub(crate) fn standing(&self) -> Standing {
         Standing {
             taken_back: self.taken_back.clone(),
+            files_taken_back: self.files_taken_back.clone(),
             on_branch: self.is_tree.then(|| self.branch()),
         }
     }
@@ -117,23 +192,20 @@ impl Branches {
 
 /// Tells which records stand.
 pub(crate) struct Standing {
-    taken_back: Vec<TakenBack>,
+    taken_back: TakenBack,
+    files_taken_back: TakenBack,
     on_branch: Option<Vec<bool>>,
 }
 
 impl Standing {
     /// Whether the record's prompt or text counts.
     pub(crate) fn holds(&self, seq: Seq) -> bool {
-        self.on_branch(seq) && !self.taken_back.iter().any(|range| range.records.contains(&seq))
+        self.on_branch(seq) && !self.taken_back.has(seq)
     }
 
     /// Whether the record's effects on files count.
     pub(crate) fn holds_files(&self, seq: Seq) -> bool {
-        self.on_branch(seq)
-            && !self
-                .taken_back
-                .iter()
-                .any(|range| range.with_files && range.records.contains(&seq))
+        self.on_branch(seq) && !self.files_taken_back.has(seq)
     }
 
     fn on_branch(&self, seq: Seq) -> bool {
@@ -220,6 +292,59 @@ mod tests {
             [1, 2, 3, 4]
         );
         assert_eq!(taken_back(&["a", "b", "c", "b", "d"], &[(3, "b", true)]), [1, 2]);
+    }
+
+    /// The rule of [`Branches::rewind`] in its plainest form, a walk over all records for each rewind.
+    fn taken_back_plainly(ids: &[u8], rewinds: &[(usize, u8, bool, bool)]) -> Vec<(bool, bool)> {
+        let mut taken: Vec<(bool, bool)> = vec![];
+        for (at, _) in ids.iter().enumerate() {
+            for &(_, id, inclusive, with_files) in rewinds.iter().filter(|(before, ..)| *before == at) {
+                let stands = |place: &usize| ids[*place] == id && !taken[*place].0;
+                let mut places = (0..at).filter(stands);
+                let first = if inclusive {
+                    places.next()
+                } else {
+                    places.next_back().map(|place| place + 1)
+                };
+                for place in first.into_iter().flat_map(|first| first..at) {
+                    taken[place] = (true, taken[place].1 || with_files);
+                }
+            }
+            taken.push((false, false));
+        }
+        taken
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn what_is_taken_back_is_what_the_plain_rule_says(
+            ids in proptest::collection::vec(0..5u8, 1..40),
+            rewinds in proptest::collection::vec((0..40usize, 0..5u8, proptest::bool::ANY, proptest::bool::ANY), 0..12),
+        ) {
+            let mut branches = Branches::default();
+            for (at, id) in ids.iter().enumerate() {
+                for (_, id, inclusive, restores_files) in rewinds.iter().filter(|(before, ..)| *before == at) {
+                    branches.rewind(&Rewind {
+                        record_id: id.to_string(),
+                        inclusive: *inclusive,
+                        restores_files: *restores_files,
+                    });
+                }
+                branches.record(&Entry {
+                    offset: at as u64,
+                    time: None,
+                    record_id: Some(id.to_string()),
+                    parent_id: None,
+                    subagent: None,
+                    inherited: false,
+                    item: Item::Note,
+                });
+            }
+            let standing = branches.standing();
+            let seqs = 0..Seq::try_from(ids.len()).unwrap();
+            let told: Vec<_> = seqs.map(|seq| (!standing.holds(seq), !standing.holds_files(seq))).collect();
+            proptest::prop_assert_eq!(told, taken_back_plainly(&ids, &rewinds));
+        }
     }
 
     #[test]

@@ -2,9 +2,11 @@
 //!
 //! Plain data; the protocol's JSON form is made where the answer is written.
 
+use std::collections::HashMap;
+
 use crate::model::{AssistantText, Entry, Item, ToolCall, ToolResult};
 
-use super::branches::{Branches, Seq};
+use super::branches::{Branches, Seq, hash};
 
 /// One message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +60,10 @@ pub struct ToolOutcome {
 pub struct Conversation {
     branches: Branches,
     messages: Vec<(Seq, Message)>,
+    /// The user's message of each record that has an id.
+    prompts: HashMap<u64, usize>,
+    /// The last call with each id: its message, and its place in that.
+    calls: HashMap<u64, (usize, usize)>,
     /// What keeps the last message open: entries of the same message join it.
     open: Option<String>,
 }
@@ -105,97 +111,101 @@ impl Conversation {
     fn user(&mut self, seq: Seq, text: String, place: impl Fn(Content) -> Message) {
         self.open = None;
         let message = place(Content::User(vec![text]));
-        let same = |(_, known): &&mut (Seq, Message)| {
-            message.id.is_some() && known.id == message.id && matches!(known.content, Content::User(_))
-        };
-        match self.messages.iter_mut().rev().find(same) {
-            Some((_, known)) => known.content = message.content,
-            None => self.messages.push((seq, message)),
+        let record = message.id.as_deref().map(hash);
+        let known = record.and_then(|record| self.prompts.get(&record)).copied();
+        if let Some((_, known)) = known.and_then(|at| self.messages.get_mut(at)) {
+            known.content = message.content;
+            return;
         }
+        if let Some(record) = record {
+            self.prompts.insert(record, self.messages.len());
+        }
+        self.messages.push((seq, message));
     }
 
     fn text(&mut self, seq: Seq, offset: u64, text: AssistantText, place: impl Fn(Content) -> Message) {
         let key = text.message_id.unwrap_or_else(|| format!("@{offset}"));
-        let replaces = text.replaces;
-        let Some(parts) = self.parts(seq, key, place) else {
+        let at = self.message(seq, key, place);
+        let Some(parts) = parts(&mut self.messages, at) else {
             return;
         };
-        if replaces {
-            parts.retain(|part| !matches!(part, Part::Text(_)));
+        if text.replaces && parts.iter().any(is_text) {
+            parts.retain(|part| !is_text(part));
+            for (place, part) in parts.iter().enumerate() {
+                if let Part::Tool { id: Some(id), .. } = part {
+                    self.calls.insert(hash(id), (at, place));
+                }
+            }
         }
         parts.push(Part::Text(text.text));
     }
 
     fn tool(&mut self, seq: Seq, offset: u64, call: ToolCall, place: impl Fn(Content) -> Message) {
+        // A tool call stands in the message that is open: formats put a message's blocks on rows of their own.
+        let key = self.open.clone().unwrap_or_else(|| format!("@{offset}"));
+        let at = self.message(seq, key, place);
+        let Some(parts) = parts(&mut self.messages, at) else {
+            return;
+        };
+        let id = Some(call.id).filter(|id| !id.is_empty());
+        let record = id.as_deref().map(hash);
         let part = Part::Tool {
-            id: Some(call.id).filter(|id| !id.is_empty()),
+            id,
             name: call.name,
             input: call.input,
             result: None,
         };
-        // A tool call stands in the message that is open: formats put a message's blocks on rows of their own.
-        let key = self.open.clone().unwrap_or_else(|| format!("@{offset}"));
-        let Some(parts) = self.parts(seq, key, place) else {
-            return;
-        };
-        let again = |known: &&mut Part| matches!((&**known, &part), (Part::Tool { id: Some(a), .. }, Part::Tool { id: Some(b), .. }) if a == b);
-        match parts.iter_mut().find(again) {
-            Some(known) => *known = part,
-            None => parts.push(part),
-        }
-    }
-
-    /// The parts of the assistant's message with this key: the open one, else a new one.
-    fn parts(&mut self, seq: Seq, key: String, place: impl Fn(Content) -> Message) -> Option<&mut Vec<Part>> {
-        let is_open = self.open.as_ref() == Some(&key);
-        if !is_open
-            || !matches!(
-                self.messages.last(),
-                Some((
-                    _,
-                    Message {
-                        content: Content::Assistant(_),
-                        ..
-                    }
-                ))
-            )
+        let known = record.and_then(|record| self.calls.get(&record));
+        match known
+            .filter(|(message, _)| *message == at)
+            .and_then(|(_, place)| parts.get_mut(*place))
         {
-            self.messages.push((seq, place(Content::Assistant(vec![]))));
-            self.open = Some(key);
-        }
-        match self.messages.last_mut() {
-            Some((
-                _,
-                Message {
-                    content: Content::Assistant(parts),
-                    ..
-                },
-            )) => Some(parts),
-            _ => None,
-        }
-    }
-
-    fn result(&mut self, found: &ToolResult) {
-        let outcome = ToolOutcome {
-            output: found.output.clone(),
-            is_error: found.is_error,
-        };
-        for (_, message) in self.messages.iter_mut().rev() {
-            let Content::Assistant(parts) = &mut message.content else {
-                continue;
-            };
-            for part in parts.iter_mut().rev() {
-                if let Part::Tool {
-                    id: Some(id), result, ..
-                } = part
-                    && *id == found.id
-                {
-                    *result = Some(outcome);
-                    return;
+            Some(known) => *known = part,
+            None => {
+                if let Some(record) = record {
+                    self.calls.insert(record, (at, parts.len()));
                 }
+                parts.push(part);
             }
         }
     }
+
+    /// The place of the agent's message with this key: the open one, else a new one.
+    fn message(&mut self, seq: Seq, key: String, place: impl Fn(Content) -> Message) -> usize {
+        let is_open = self.open.as_ref() == Some(&key);
+        let at = self.messages.len();
+        if let Some(last) = at.checked_sub(1).filter(|_| is_open)
+            && parts(&mut self.messages, last).is_some()
+        {
+            return last;
+        }
+        self.messages.push((seq, place(Content::Assistant(vec![]))));
+        self.open = Some(key);
+        at
+    }
+
+    fn result(&mut self, found: &ToolResult) {
+        let call = self.calls.get(&hash(&found.id)).copied();
+        let part = call.and_then(|(at, place)| parts(&mut self.messages, at)?.get_mut(place));
+        if let Some(Part::Tool { result, .. }) = part {
+            *result = Some(ToolOutcome {
+                output: found.output.clone(),
+                is_error: found.is_error,
+            });
+        }
+    }
+}
+
+/// The parts of a message of the agent's.
+fn parts(messages: &mut [(Seq, Message)], at: usize) -> Option<&mut Vec<Part>> {
+    match &mut messages.get_mut(at)?.1.content {
+        Content::Assistant(parts) => Some(parts),
+        Content::User(_) => None,
+    }
+}
+
+fn is_text(part: &Part) -> bool {
+    matches!(part, Part::Text(_))
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 //! Written once for all agents. A [`Collector`] takes entries in the order of the transcript; its memory grows with
 //! what it has to remember (prompts, touched files, model calls), not with the transcript.
 
+use std::collections::HashMap;
+
 use crate::model::{AssistantText, Entry, Item, SessionFacts, SubagentCall};
 
 use super::branches::{Branches, Seq, hash};
@@ -58,6 +60,8 @@ pub struct Collector {
     from: u64,
     branches: Branches,
     prompts: Vec<Prompt>,
+    /// The last prompt of each record that has an id.
+    prompt_of: HashMap<u64, usize>,
     texts: Texts,
     files: FileLog,
     tokens: TokenCount,
@@ -68,6 +72,8 @@ pub struct Collector {
     said_by: Option<String>,
     called: Option<String>,
     subagents: Vec<SubagentLink>,
+    /// The last subagent of each tool call.
+    subagent_of: HashMap<u64, usize>,
     compactions: usize,
     turn_ended: bool,
     unreadable: Vec<(u64, String)>,
@@ -89,6 +95,7 @@ impl Collector {
             from,
             branches: Branches::default(),
             prompts: vec![],
+            prompt_of: HashMap::new(),
             texts: Texts::default(),
             files: FileLog::new(from, paths),
             tokens: TokenCount::new(from),
@@ -98,6 +105,7 @@ impl Collector {
             said_by: None,
             called: None,
             subagents: vec![],
+            subagent_of: HashMap::new(),
             compactions: 0,
             turn_ended: false,
             unreadable: vec![],
@@ -217,10 +225,13 @@ impl Collector {
         if prompt.text.trim().is_empty() {
             return;
         }
-        let again = |known: &&mut Prompt| known.record == prompt.record && known.offset != prompt.offset;
-        match self.prompts.iter_mut().rev().find(again).filter(|_| prompt.record != 0) {
-            Some(known) => known.text = prompt.text,
-            None => self.prompts.push(prompt),
+        let known = self.prompt_of.get(&prompt.record).filter(|_| prompt.record != 0);
+        match known.and_then(|at| self.prompts.get_mut(*at)) {
+            Some(known) if known.offset != prompt.offset => known.text = prompt.text,
+            _ => {
+                self.prompt_of.insert(prompt.record, self.prompts.len());
+                self.prompts.push(prompt);
+            }
         }
     }
 
@@ -231,23 +242,20 @@ impl Collector {
             subagent_id: None,
             call,
         };
-        match self
-            .subagents
-            .iter_mut()
-            .find(|known| !tool_use_id.is_empty() && known.tool_use_id == tool_use_id)
-        {
+        let id = hash(tool_use_id);
+        let known = self.subagent_of.get(&id).filter(|_| !tool_use_id.is_empty());
+        match known.and_then(|at| self.subagents.get_mut(*at)) {
             Some(known) => known.call = link.call,
-            None => self.subagents.push(link),
+            None => {
+                self.subagent_of.insert(id, self.subagents.len());
+                self.subagents.push(link);
+            }
         }
     }
 
     fn subagent_named(&mut self, tool_use_id: &str, subagent_id: &str) {
-        if let Some(known) = self
-            .subagents
-            .iter_mut()
-            .rev()
-            .find(|known| known.tool_use_id == tool_use_id)
-        {
+        let known = self.subagent_of.get(&hash(tool_use_id)).copied();
+        if let Some(known) = known.and_then(|at| self.subagents.get_mut(at)) {
             known.subagent_id = Some(subagent_id.to_owned());
         }
     }
