@@ -42,7 +42,7 @@ const NOT_RUN: &[&str] = &[
 
 /// An export on one line, and no older session's first one.
 pub(crate) fn is_export(record: &Object<'_>) -> bool {
-    record.has("conversation")
+    record.has("conversation") || !(record.has("role") || record.has("message_count"))
 }
 
 /// Reads an export.
@@ -335,7 +335,7 @@ mod tests {
         assert_eq!(tool("view"), FileOp::Read);
     }
 
-    fn net(text: &str) -> Vec<(String, bool)> {
+    fn results(text: &str) -> Vec<(String, bool)> {
         let (entries, _) = read::<Goose>(text.as_bytes(), vec![]).unwrap();
         let results = entries.into_iter().filter_map(|entry| match entry.item {
             Item::ToolResult(result) => Some((result.id, result.is_error)),
@@ -354,6 +354,13 @@ mod tests {
             {{"type":"toolResponse","id":"done","toolResult":{{"status":"success","value":[{{"type":"text","text":"ok"}}]}}}}]}}]}}"#
         );
         let told = [("old", true), ("new", true), ("done", false)].map(|(id, failed)| (id.to_owned(), failed));
-        assert_eq!(net(&text), told);
+        assert_eq!(results(&text), told);
+    }
+
+    #[test]
+    fn where_there_is_no_message_yet_the_position_is_nought() {
+        for text in ["", " \n", "{}\n"] {
+            assert_eq!(read::<Goose>(text.as_bytes(), vec![]).unwrap().1, 0, "{text}");
+        }
     }
 }

@@ -252,7 +252,8 @@ impl<L: LineReader + 'static, D: DocumentReader + 'static> Either<L, D> {
                 .filter(|line| !line.is_empty());
             let is_document = match (begun.next(), begun.next()) {
                 (None, _) if !at_end => return None,
-                (None, _) => false,
+                // Nothing yet: no message and no byte of a line.
+                (None, _) => true,
                 (Some(first), second) => match (Object::parse(&first), second) {
                     (Ok(record), _) => (self.is_document)(&record),
                     (Err(_), None) if !at_end => return None,
