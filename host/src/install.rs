@@ -94,17 +94,23 @@ pub fn remove(plan: &Plan, owner: &Owner, records: Option<&Path>) -> Result<Repo
     let owner = &owner.with_scripts(plan);
     let records = Records::new(records);
     let mut report = Report::default();
+    let (mut entries, mut files) = (0, 0);
     let mut directories = Vec::new();
     let mut failure = None;
     for edit in plan.edits.iter().rev() {
         match carry_out(edit, Goal::Remove, owner, &records, &mut directories) {
             Ok(outcome) => {
-                report.removed += outcome.removed;
+                match edit {
+                    Edit::Config(_) => entries += outcome.removed,
+                    Edit::File(_) => files += outcome.removed,
+                }
                 report.take(outcome);
             }
             Err(error) => failure = failure.or(Some(error)),
         }
     }
+    // Scripts that the entries start are no hooks of their own.
+    report.removed = entries + files.min(plan.hooks.saturating_sub(entries));
     directories.sort_by_key(|directory| std::cmp::Reverse(directory.components().count()));
     file::remove_empty(&directories);
     match failure {

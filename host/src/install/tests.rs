@@ -488,6 +488,17 @@ fn who_had_entries_behind_ours_is_told_that_they_moved() {
 }
 
 #[test]
+fn a_script_that_an_entry_starts_is_no_hook_of_its_own() {
+    let scratch = Scratch::empty();
+    let script = scratch.directory.path().join("stop.sh");
+    let mut plan = plan(vec![own_file(&script), Edit::Config(flat(&scratch.file()))]);
+    plan.hooks = 1;
+    assert_eq!(scratch.apply(&plan).newly_written, 1);
+    let report = scratch.remove(&plan);
+    assert_eq!((report.removed, report.files.len()), (1, 2));
+}
+
+#[test]
 fn directories_that_we_made_go_with_us() {
     let scratch = Scratch::empty();
     let theirs = scratch.directory.path().join("a");
