@@ -71,9 +71,24 @@ pub fn session_ref(given: Option<&str>, cwd: Option<&str>, context: &Context) ->
         return Some(expanded);
     }
     Some(match cwd.or(context.cwd.as_deref()) {
-        Some(cwd) => join(&of_uri(cwd), &expanded),
+        Some(cwd) => below(&of_uri(cwd), &expanded),
         None => expanded,
     })
+}
+
+/// `rest` below `dir`, or beside or above it: no `.` and `..` is left at the beginning, which session refs may not hold.
+fn below(dir: &str, rest: &str) -> String {
+    let (mut dir, mut rest) = (dir, rest);
+    loop {
+        let step = |name| rest.strip_prefix(name)?.strip_prefix(['/', '\\']);
+        if let Some(after) = step("..") {
+            (dir, rest) = (parent(dir), after);
+        } else if let Some(after) = step(".") {
+            rest = after;
+        } else {
+            return join(dir, rest);
+        }
+    }
 }
 
 /// Whether an id may be used as a file's name: 1 to 128 characters of `[A-Za-z0-9._-]`, no dot in front.
@@ -245,6 +260,9 @@ mod tests {
             ("file:///c%3A/Users/dev/t.jsonl", Some("/w"), "c:/Users/dev/t.jsonl"),
             ("~/t.jsonl", None, "/home/dev/t.jsonl"),
             ("t.jsonl", Some("file:///w%20w"), "/w w/t.jsonl"),
+            ("./t.jsonl", Some("/w"), "/w/t.jsonl"),
+            ("../.././t/..t.jsonl", Some("/a/b/c"), "/a/t/..t.jsonl"),
+            (r"..\t.jsonl", Some(r"C:\a\b"), r"C:\a\t.jsonl"),
             (r"C:\t.jsonl", Some("/w"), r"C:\t.jsonl"),
         ] {
             assert_eq!(found(given, cwd).as_deref(), Some(expected), "{given}");
