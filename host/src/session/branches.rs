@@ -1,6 +1,6 @@
 //! Which records of a transcript still stand: not those that the user took back, nor abandoned branches of a tree.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::ops::Range;
 
@@ -13,6 +13,42 @@ pub(crate) type Seq = u32;
 pub(crate) fn hash(id: &str) -> u64 {
     // 0 stands for "no id".
     BuildHasherDefault::<DefaultHasher>::default().hash_one(id).max(1)
+}
+
+/// The records that a message stands in, with their places.
+pub(crate) struct Pieces(Vec<(u64, Seq)>);
+
+/// What a piece of a message is to those before it.
+pub(crate) enum Piece {
+    /// It goes on with the message.
+    More,
+    /// The one record that the message stood in was written again.
+    Instead,
+    /// One of its records was written again.
+    Known,
+}
+
+impl Pieces {
+    /// A message that begins.
+    pub(crate) fn of(record: u64, seq: Seq) -> Self {
+        Self(vec![(record, seq)])
+    }
+
+    /// Notes a further piece.
+    pub(crate) fn add(&mut self, record: u64, seq: Seq) -> Piece {
+        let again = record != 0 && self.0.iter().any(|(id, at)| *id == record && *at != seq);
+        if !again {
+            if self.0.last() != Some(&(record, seq)) {
+                self.0.push((record, seq));
+            }
+            return Piece::More;
+        }
+        if self.0.iter().all(|(id, _)| *id == record) {
+            *self = Self::of(record, seq);
+            return Piece::Instead;
+        }
+        Piece::Known
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -186,6 +222,17 @@ impl Branches {
                     .or(place.checked_sub(1)),
             };
         }
+        // A record that was written again under its id stands in all its places.
+        let standing: HashSet<u64> = self
+            .marks
+            .iter()
+            .zip(&on_branch)
+            .filter(|(mark, stands)| **stands && mark.id != 0)
+            .map(|(mark, _)| mark.id)
+            .collect();
+        for (mark, flag) in self.marks.iter().zip(&mut on_branch) {
+            *flag |= standing.contains(&mark.id);
+        }
         on_branch
     }
 }
@@ -249,6 +296,18 @@ mod tests {
             ("e", Some("d")),
         ];
         assert_eq!(standing(&records), [true, false, false, true, true]);
+    }
+
+    #[test]
+    fn a_branch_that_was_written_again_stands_in_all_its_places() {
+        let records = [
+            ("a", None),
+            ("b", Some("a")),
+            ("x", Some("a")),
+            ("a", None),
+            ("b", Some("a")),
+        ];
+        assert_eq!(standing(&records), [true, true, false, true, true]);
     }
 
     #[test]

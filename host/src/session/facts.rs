@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use crate::model::{AssistantText, Entry, Item, SessionFacts, SubagentCall};
 
-use super::branches::{Branches, Seq, hash};
+use super::branches::{Branches, Piece, Pieces, Seq, hash};
 use super::files::{FileLog, Files};
 use super::repo_path::RepoPaths;
 use super::tokens::{TokenCount, TokenTotals};
@@ -273,8 +273,7 @@ struct Message {
     /// Where it begins.
     seq: Seq,
     text: AssistantText,
-    /// The records that it stands in, with their places.
-    records: Vec<(u64, Seq)>,
+    pieces: Pieces,
 }
 
 impl Texts {
@@ -284,37 +283,33 @@ impl Texts {
         }
         // Without an id a message is what stands in one record.
         let id = text.message_id.as_ref();
-        let is_same = |at: Seq, known: Option<&String>| known == id && (id.is_some() || at == seq);
-        let same = self
-            .kept
-            .iter_mut()
-            .rev()
-            .take(64)
-            .find(|known| is_same(known.seq, known.text.message_id.as_ref()));
-        match same {
-            Some(Message { text: known, .. }) if text.replaces => {
-                self.bytes = self.bytes + text.text.len() - known.text.len();
-                *known = text;
-            }
-            // A line that was written twice says nothing new.
-            Some(known) if record != 0 && known.records.iter().any(|(id, at)| *id == record && *at != seq) => {}
-            Some(Message {
-                text: known, records, ..
-            }) => {
-                records.push((record, seq));
-                self.bytes += text.text.len() + 1;
-                known.text.push('\n');
-                known.text.push_str(&text.text);
-                if text.model.is_some() {
-                    known.model = text.model;
+        let is_same = |known: &Message| known.text.message_id.as_ref() == id && (id.is_some() || known.seq == seq);
+        match self.kept.iter_mut().rev().take(64).find(|known| is_same(known)) {
+            Some(known) => match known.pieces.add(record, seq) {
+                Piece::Known if !text.replaces => {}
+                Piece::More if !text.replaces => {
+                    self.bytes += text.text.len() + 1;
+                    known.text.text.push('\n');
+                    known.text.text.push_str(&text.text);
+                    if text.model.is_some() {
+                        known.text.model = text.model;
+                    }
                 }
-            }
+                piece => {
+                    // What was written again behind a rewind stands where it is now.
+                    if matches!(piece, Piece::Instead) {
+                        known.seq = seq;
+                    }
+                    self.bytes = self.bytes + text.text.len() - known.text.text.len();
+                    known.text = text;
+                }
+            },
             None => {
                 self.bytes += text.text.len();
                 self.kept.push_back(Message {
                     seq,
                     text,
-                    records: vec![(record, seq)],
+                    pieces: Pieces::of(record, seq),
                 });
             }
         }
@@ -479,6 +474,19 @@ mod tests {
             facts(0, rows().into_iter().chain(again).collect()).summary.as_deref(),
             Some("one\ntwo")
         );
+    }
+
+    #[test]
+    fn a_message_that_was_written_again_is_said_once() {
+        let sum = facts(
+            0,
+            vec![
+                entry(0, "m1", said("dra", "m1", false)),
+                entry(3, "m1", said("draft", "m1", false)),
+                entry(3, "m1", said("and more", "m1", false)),
+            ],
+        );
+        assert_eq!(sum.summary.as_deref(), Some("draft\nand more"));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::model::{CompactionMark, Entry, FileEffect, Item, ToolCall, ToolResult};
 
-use super::branches::{Branches, Seq, hash};
+use super::branches::{Branches, Piece, Pieces, Seq, hash};
 use super::tokens::{Calls, TokenTotals};
 
 /// Something that happened.
@@ -54,6 +54,8 @@ pub struct Telling {
     calls: HashMap<u64, usize>,
     /// Where messages and prompts stand, by their ids.
     records: HashMap<u64, usize>,
+    /// The records of each message, by its id.
+    pieces: HashMap<u64, Pieces>,
 }
 
 struct Told {
@@ -84,6 +86,7 @@ impl Telling {
         let Entry {
             time, record_id, item, ..
         } = entry;
+        let record = record_id.as_deref().map_or(0, hash);
         match item {
             Item::Rewind(rewind) => self.branches.rewind(&rewind),
             Item::UserPrompt(prompt) if !prompt.text.trim().is_empty() => {
@@ -95,8 +98,18 @@ impl Telling {
                 let id = text
                     .message_id
                     .map_or_else(|| format!("record {seq}"), |id| format!("message {id}"));
-                let id = Some(hash(&id));
-                self.words(seq, time, What::Text(text.text), id, text.replaces);
+                let id = hash(&id);
+                let piece = match self.pieces.get_mut(&id) {
+                    Some(pieces) => pieces.add(record, seq),
+                    None => {
+                        self.pieces.insert(id, Pieces::of(record, seq));
+                        Piece::More
+                    }
+                };
+                let replaces = text.replaces || matches!(piece, Piece::Instead);
+                if replaces || !matches!(piece, Piece::Known) {
+                    self.words(seq, time, What::Text(text.text), Some(id), replaces);
+                }
             }
             Item::Thinking(text) if !text.trim().is_empty() => self.push(seq, time, What::Thinking(text), None),
             Item::ToolCall(call) => self.call(seq, time, call),
@@ -200,4 +213,56 @@ fn close(moments: &mut Vec<Moment>) {
         what: What::TurnEnd,
     };
     moments.insert(at, end);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::AssistantText;
+
+    fn said(offset: u64, record: &str, message: Option<&str>, text: &str) -> Entry {
+        Entry {
+            offset,
+            time: None,
+            record_id: Some(record.to_owned()),
+            parent_id: None,
+            subagent: None,
+            inherited: false,
+            item: Item::AssistantText(AssistantText {
+                text: text.to_owned(),
+                model: None,
+                message_id: message.map(str::to_owned),
+                replaces: false,
+            }),
+        }
+    }
+
+    fn told(entries: Vec<Entry>) -> Vec<String> {
+        let mut telling = Telling::default();
+        entries.into_iter().for_each(|entry| telling.add(entry));
+        let texts = telling.finish().into_iter().filter_map(|moment| match moment.what {
+            What::Text(text) => Some(text),
+            _ => None,
+        });
+        texts.collect()
+    }
+
+    #[test]
+    fn a_message_is_told_once_whether_it_comes_in_parts_or_again() {
+        let parts = vec![said(0, "r1", Some("m"), "a"), said(1, "r2", Some("m"), "b")];
+        assert_eq!(told(parts), ["a\nb"]);
+        let again = vec![
+            said(0, "r1", Some("r1"), "a"),
+            said(1, "r1", Some("r1"), "ab"),
+            said(1, "r1", Some("r1"), "c"),
+        ];
+        assert_eq!(told(again), ["ab\nc"]);
+        let both_again = [("r1", "a"), ("r2", "b"), ("r1", "a"), ("r2", "b")];
+        let both_again = (0..)
+            .zip(both_again)
+            .map(|(at, (record, text))| said(at, record, Some("m"), text));
+        assert_eq!(told(both_again.collect()), ["a\nb"]);
+        let without_ids = vec![said(0, "", None, "a"), said(0, "", None, "b"), said(1, "", None, "c")];
+        assert_eq!(told(without_ids), ["a\nb", "c"]);
+    }
 }
