@@ -1,6 +1,6 @@
 //! Payloads to events, and what Claude Code wants to hear back.
 
-use hookhost_sdk::mapping::{Fill, Mapping, Rule, When};
+use hookhost_sdk::mapping::{Fill, Mapping, Rule, When, claude};
 use hookhost_sdk::{Context, Event, EventKind, Fault, Payload, json, paths, shortened};
 
 use crate::{prompts, sessions};
@@ -9,8 +9,6 @@ use crate::{prompts, sessions};
 const MESSAGE_CHARS: usize = 1600;
 
 const IS_AGENT_TOOL: When = When::Is("tool_name", &["Agent", "Task"]);
-/// Set in hooks that fire inside a subagent. A main agent that runs as `--agent x` has an `agent_type` only.
-const IN_SUBAGENT: &[When] = &[When::Has("agent_id"), When::Not(&When::Is("agent_id", &[""]))];
 const NOT_OUR_PATH: When = When::Not(&When::Below("transcript_path", &[".claude"]));
 
 const MAPPING: Mapping = Mapping {
@@ -43,47 +41,20 @@ const MAPPING: Mapping = Mapping {
             ],
         )],
     ],
+    inside: claude::INSIDE,
     rules: &[
-        // What happens inside a subagent is no news of the session.
-        Rule::nothing("SessionStart").when(IN_SUBAGENT),
-        // The same session goes on; PreCompact has told already.
-        Rule::nothing("SessionStart").when(&[When::Is("source", &["compact"])]),
-        Rule::new(
-            "SessionStart",
-            EventKind::SessionStart,
-            &[Fill::Model(&["model"]), Fill::Metadata("source", &["source"])],
-        ),
-        Rule::nothing("UserPromptSubmit").when(IN_SUBAGENT),
+        claude::START_AFTER_COMPACTION,
+        claude::SESSION_START,
         Rule::new(
             "UserPromptSubmit",
             EventKind::TurnStart,
             &[Fill::Prompt(&["prompt"]), Fill::Metadata("prompt_id", &["prompt_id"])],
         ),
-        Rule::nothing("Stop").when(IN_SUBAGENT),
-        Rule::new(
-            "Stop",
-            EventKind::TurnEnd,
-            &[Fill::LastMessage(&["last_assistant_message"])],
-        ),
+        Rule::new("Stop", EventKind::TurnEnd, &[claude::LAST_MESSAGE]),
         // Comes instead of Stop. Its `last_assistant_message` is the text of the error.
-        Rule::nothing("StopFailure").when(IN_SUBAGENT),
-        Rule::new(
-            "StopFailure",
-            EventKind::TurnEnd,
-            &[Fill::Metadata("error", &["error"])],
-        ),
-        Rule::nothing("PreCompact").when(IN_SUBAGENT),
-        Rule::new(
-            "PreCompact",
-            EventKind::Compaction,
-            &[Fill::Metadata("trigger", &["trigger"])],
-        ),
-        Rule::nothing("SessionEnd").when(IN_SUBAGENT),
-        Rule::new(
-            "SessionEnd",
-            EventKind::SessionEnd,
-            &[Fill::Metadata("reason", &["reason"])],
-        ),
+        claude::STOP_FAILURE,
+        claude::PRE_COMPACT,
+        claude::SESSION_END,
         Rule::new(
             "PreToolUse",
             EventKind::SubagentStart,
@@ -94,12 +65,15 @@ const MAPPING: Mapping = Mapping {
                 Fill::TaskDescription(&["tool_input.description"]),
             ],
         )
-        .when(&[IS_AGENT_TOOL]),
+        .when(&[IS_AGENT_TOOL])
+        .anywhere(),
         // Launched in the background: it has only begun, SubagentStop will tell the end.
-        Rule::nothing("PostToolUse").when(&[
-            When::Has("tool_response.status"),
-            When::Not(&When::Is("tool_response.status", &["completed"])),
-        ]),
+        Rule::nothing("PostToolUse")
+            .when(&[
+                When::Has("tool_response.status"),
+                When::Not(&When::Is("tool_response.status", &["completed"])),
+            ])
+            .anywhere(),
         Rule::new(
             "PostToolUse",
             EventKind::SubagentEnd,
@@ -109,20 +83,10 @@ const MAPPING: Mapping = Mapping {
                 Fill::ToolInput(&["tool_input"]),
             ],
         )
-        .when(&[IS_AGENT_TOOL]),
-        // Without an id (before 2.0.42) nobody can tell which one has ended; PostToolUse has told.
-        Rule::new(
-            "SubagentStop",
-            EventKind::SubagentEnd,
-            &[
-                Fill::ToolUseId(&["tool_use_id", "agent_id"]),
-                Fill::SubagentId(&["agent_id"]),
-                Fill::SubagentType(&["agent_type"]),
-                Fill::LastMessage(&["last_assistant_message"]),
-                Fill::Metadata("agent_transcript_path", &["agent_transcript_path"]),
-            ],
-        )
-        .when(IN_SUBAGENT),
+        .when(&[IS_AGENT_TOOL])
+        .anywhere(),
+        // Without an id (before 2.0.42) PostToolUse has told.
+        claude::SUBAGENT_STOP,
     ],
     ..Mapping::CLAUDE_LIKE
 };

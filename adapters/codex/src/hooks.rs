@@ -1,84 +1,42 @@
 //! From a hook's payload to events.
 
-use hookhost_sdk::mapping::{Fill, Mapping, Rule, When};
+use hookhost_sdk::mapping::{Fill, Mapping, Rule, When, claude};
 use hookhost_sdk::{Context, Event, EventKind, Fault, Json, Payload, json, paths};
 
 use crate::prompts;
 
-/// A hook that fired inside a subagent: what it tells is no news of the session.
-const IN_SUBAGENT: &[When] = &[When::Has("agent_id"), When::Not(&When::Is("agent_id", &[""]))];
-
 const TURN: Fill = Fill::Metadata("turn_id", &["turn_id"]);
 const MODEL: Fill = Fill::Model(&["model"]);
-const LAST_MESSAGE: Fill = Fill::LastMessage(&["last_assistant_message"]);
 
 const HOOKS: Mapping = Mapping {
     strangers: &[&[When::Has("timestamp")], &[When::CamelCase("hook_event_name")]],
+    inside: claude::INSIDE,
     rules: &[
-        Rule::nothing("SessionStart").when(&[When::Is("source", &["compact"])]),
-        Rule::nothing("SessionStart").when(IN_SUBAGENT),
-        Rule::new(
-            "SessionStart",
-            EventKind::SessionStart,
-            &[MODEL, Fill::Metadata("source", &["source"])],
-        ),
-        Rule::nothing("UserPromptSubmit").when(IN_SUBAGENT),
+        claude::START_AFTER_COMPACTION,
+        claude::SESSION_START,
         Rule::new(
             "UserPromptSubmit",
             EventKind::TurnStart,
             &[Fill::Prompt(&["prompt"]), MODEL, TURN],
         ),
-        Rule::nothing("Stop").when(IN_SUBAGENT),
-        Rule::new("Stop", EventKind::TurnEnd, &[LAST_MESSAGE, MODEL, TURN]),
-        Rule::nothing("StopFailure").when(IN_SUBAGENT),
+        Rule::new("Stop", EventKind::TurnEnd, &[claude::LAST_MESSAGE, MODEL, TURN]),
         // The last message is then a text about the error, or one that an earlier turn ended with.
         Rule::new(
             "StopFailure",
             EventKind::TurnEnd,
             &[MODEL, TURN, Fill::Metadata("error", &["error"])],
         ),
-        Rule::nothing("Interrupt").when(IN_SUBAGENT),
         Rule::new(
             "Interrupt",
             EventKind::TurnEnd,
             &[MODEL, TURN, Fill::Says("interrupted", "true")],
         ),
-        Rule::nothing("PreCompact").when(IN_SUBAGENT),
-        Rule::new(
-            "PreCompact",
-            EventKind::Compaction,
-            &[Fill::Metadata("trigger", &["trigger"])],
-        ),
-        Rule::nothing("SessionEnd").when(IN_SUBAGENT),
-        Rule::new(
-            "SessionEnd",
-            EventKind::SessionEnd,
-            &[Fill::Metadata("reason", &["reason"])],
-        ),
+        claude::PRE_COMPACT,
+        claude::SESSION_END,
         // Codex tells no id of the call that started the subagent. The subagent's own id stands in for it, so that
         // callers that pair start and end by `tool_use_id` find the pair.
-        Rule::new(
-            "SubagentStart",
-            EventKind::SubagentStart,
-            &[
-                Fill::SubagentId(&["agent_id"]),
-                Fill::ToolUseId(&["agent_id"]),
-                Fill::SubagentType(&["agent_type"]),
-            ],
-        )
-        .when(IN_SUBAGENT),
-        Rule::new(
-            "SubagentStop",
-            EventKind::SubagentEnd,
-            &[
-                Fill::SubagentId(&["agent_id"]),
-                Fill::ToolUseId(&["agent_id"]),
-                Fill::SubagentType(&["agent_type"]),
-                LAST_MESSAGE,
-                Fill::Metadata("agent_transcript_path", &["agent_transcript_path"]),
-            ],
-        )
-        .when(IN_SUBAGENT),
+        claude::SUBAGENT_START,
+        claude::SUBAGENT_STOP,
     ],
     ..Mapping::CLAUDE_LIKE
 };

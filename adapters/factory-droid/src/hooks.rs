@@ -1,6 +1,6 @@
 //! From a hook's payload to events.
 
-use hookhost_sdk::mapping::{Fill, Mapping, Rule, When};
+use hookhost_sdk::mapping::{Fill, Mapping, Rule, When, claude};
 use hookhost_sdk::prompt::Wrapper;
 use hookhost_sdk::{Context, Event, EventKind, Json, Payload, json, paths};
 
@@ -44,7 +44,7 @@ const HOOKS: Mapping = Mapping {
         ],
     ],
     rules: &[
-        Rule::nothing("SessionStart").when(&[When::Is("source", &["compact"])]),
+        claude::START_AFTER_COMPACTION,
         Rule::new(
             "SessionStart",
             EventKind::SessionStart,
@@ -52,16 +52,8 @@ const HOOKS: Mapping = Mapping {
         ),
         Rule::new("UserPromptSubmit", EventKind::TurnStart, &[Fill::Prompt(&["prompt"])]),
         Rule::new("Stop", EventKind::TurnEnd, &[]),
-        Rule::new(
-            "PreCompact",
-            EventKind::Compaction,
-            &[Fill::Metadata("trigger", &["trigger"])],
-        ),
-        Rule::new(
-            "SessionEnd",
-            EventKind::SessionEnd,
-            &[Fill::Metadata("reason", &["reason"])],
-        ),
+        claude::PRE_COMPACT,
+        claude::SESSION_END,
         Rule::new("PreToolUse", EventKind::SubagentStart, TASK).when(&[IS_TASK]),
         Rule::nothing("PostToolUse").when(&[IN_BACKGROUND]),
         Rule::new("PostToolUse", EventKind::SubagentEnd, TASK).when(&[IS_TASK]),

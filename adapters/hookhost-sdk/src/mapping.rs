@@ -27,6 +27,8 @@
 //! A field is named by its path, `tool_input.description`. Both spellings of a name, `tool_input` and `toolInput`, are
 //! found by either ([`Object::at`]). Of several paths the first that holds something counts.
 
+pub mod claude;
+
 use crate::event::{LAST_MESSAGE, LAST_MESSAGE_CHARS, shortened};
 use crate::prompt::{Wrapper, unwrapped};
 use crate::{Context, Event, EventKind, Json, Object, env, paths, time};
@@ -53,6 +55,8 @@ pub struct Mapping {
     pub no_models: &'static [&'static str],
     /// Marks of other agents that run the same hook file: a set that holds altogether is enough.
     pub strangers: &'static [&'static [When]],
+    /// What a payload from inside a subagent has; empty when the agent's payloads do not tell.
+    pub inside: &'static [When],
     /// The first rule of a hook whose conditions hold decides. No rule, no event.
     pub rules: &'static [Rule],
 }
@@ -68,6 +72,7 @@ impl Mapping {
         prompt_wrappers: &[],
         no_models: &[],
         strangers: &[],
+        inside: &[],
         rules: &[],
     };
 
@@ -97,10 +102,11 @@ impl Mapping {
     /// The event of a payload for a session whose id the adapter has found elsewhere.
     #[must_use]
     pub fn event_of(&self, session: String, hook: &str, payload: &Object<'_>, context: &Context) -> Option<Event> {
+        let is_inside = !self.inside.is_empty() && all_hold(self.inside, payload);
         let rule = self
             .rules
             .iter()
-            .find(|rule| rule.hook == hook && all_hold(rule.when, payload))?;
+            .find(|rule| rule.hook == hook && rule.scope.covers(is_inside) && all_hold(rule.when, payload))?;
         let mut event = Event::new(rule.gives?, session);
         let cwd = text(payload, self.cwd);
         event.session_ref = paths::session_ref(text(payload, self.session_ref).as_deref(), cwd.as_deref(), context);
@@ -153,6 +159,8 @@ impl Mapping {
 pub struct Rule {
     /// The hook in the agent's own spelling.
     pub hook: &'static str,
+    /// Whose payloads it is for.
+    pub scope: Scope,
     /// All of these have to hold.
     pub when: &'static [When],
     /// `None`: nothing that callers want to hear of.
@@ -167,6 +175,7 @@ impl Rule {
     pub const fn new(hook: &'static str, gives: EventKind, fill: &'static [Fill]) -> Self {
         Self {
             hook,
+            scope: Scope::Session,
             when: &[],
             gives: Some(gives),
             fill,
@@ -178,6 +187,7 @@ impl Rule {
     pub const fn nothing(hook: &'static str) -> Self {
         Self {
             hook,
+            scope: Scope::Session,
             when: &[],
             gives: None,
             fill: &[],
@@ -189,6 +199,41 @@ impl Rule {
     pub const fn when(mut self, when: &'static [When]) -> Self {
         self.when = when;
         self
+    }
+
+    /// The same for payloads from inside a subagent, and only for them.
+    #[must_use]
+    pub const fn inside(mut self) -> Self {
+        self.scope = Scope::Subagent;
+        self
+    }
+
+    /// The same for the session's payloads and those from inside a subagent.
+    #[must_use]
+    pub const fn anywhere(mut self) -> Self {
+        self.scope = Scope::Anywhere;
+        self
+    }
+}
+
+/// Whose payloads a rule is for. What happens inside a subagent is no news of the session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// The session's own.
+    Session,
+    /// Those from inside a subagent.
+    Subagent,
+    /// Both.
+    Anywhere,
+}
+
+impl Scope {
+    fn covers(self, is_inside: bool) -> bool {
+        match self {
+            Self::Session => !is_inside,
+            Self::Subagent => is_inside,
+            Self::Anywhere => true,
+        }
     }
 }
 
@@ -329,6 +374,29 @@ mod tests {
 
     fn events(hook: &str, payload: &str) -> Vec<Event> {
         MAPPING.events(hook, &Object::parse(payload).unwrap(), &context())
+    }
+
+    #[test]
+    fn what_happens_inside_a_subagent_is_no_news_of_the_session() {
+        const INSIDE: Mapping = Mapping {
+            inside: claude::INSIDE,
+            rules: &[
+                claude::SESSION_END,
+                Rule::new("Tool", EventKind::SubagentStart, &[]).anywhere(),
+                Rule::new("Own", EventKind::SubagentEnd, &[]).inside(),
+            ],
+            ..Mapping::CLAUDE_LIKE
+        };
+        let count = |hook: &str, agent: &str| {
+            let payload = format!(r#"{{"session_id":"s"{agent}}}"#);
+            INSIDE.events(hook, &Object::parse(&payload).unwrap(), &context()).len()
+        };
+        for (hook, outside, inside) in [("SessionEnd", 1, 0), ("Tool", 1, 1), ("Own", 0, 1)] {
+            assert_eq!(count(hook, ""), outside, "{hook}");
+            assert_eq!(count(hook, r#","agent_id":"""#), outside, "{hook}");
+            assert_eq!(count(hook, r#","agent_id":null"#), outside, "{hook}");
+            assert_eq!(count(hook, r#","agent_id":"a1""#), inside, "{hook}");
+        }
     }
 
     #[test]

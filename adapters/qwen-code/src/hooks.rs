@@ -1,15 +1,13 @@
 //! From a hook's payload to events.
 
-use hookhost_sdk::mapping::{Fill, Mapping, Rule, When};
+use hookhost_sdk::mapping::{Fill, Mapping, Rule, When, claude};
 use hookhost_sdk::prompt::Wrapper;
 use hookhost_sdk::{Context, Event, EventKind, Fault, Payload, json};
 
 /// The block in which a hook's context stands behind a prompt.
 pub(crate) const HOOK_CONTEXT: &[Wrapper] = &[Wrapper::Injected("qwen:user-prompt-submit-context")];
 
-const IN_SUBAGENT: &[When] = &[When::Has("agent_id"), When::Not(&When::Is("agent_id", &[""]))];
 const IS_OURS: When = When::Below("transcript_path", &[".qwen"]);
-const LAST_MESSAGE: Fill = Fill::LastMessage(&["last_assistant_message"]);
 
 const HOOKS: Mapping = Mapping {
     prompt_wrappers: HOOK_CONTEXT,
@@ -30,15 +28,10 @@ const HOOKS: Mapping = Mapping {
             When::Not(&When::Below("transcript_path", &[".qwen", "chats"])),
         ],
     ],
+    inside: claude::INSIDE,
     rules: &[
-        Rule::nothing("SessionStart").when(&[When::Is("source", &["compact"])]),
-        Rule::nothing("SessionStart").when(IN_SUBAGENT),
-        Rule::new(
-            "SessionStart",
-            EventKind::SessionStart,
-            &[Fill::Model(&["model"]), Fill::Metadata("source", &["source"])],
-        ),
-        Rule::nothing("UserPromptSubmit").when(IN_SUBAGENT),
+        claude::START_AFTER_COMPACTION,
+        claude::SESSION_START,
         Rule::new(
             "UserPromptSubmit",
             EventKind::TurnStart,
@@ -52,49 +45,13 @@ const HOOKS: Mapping = Mapping {
             EventKind::TurnStart,
             &[Fill::Prompt(&["prompt"]), Fill::Says("submitted_prompt", "absent")],
         ),
-        Rule::nothing("Stop").when(IN_SUBAGENT),
-        Rule::new("Stop", EventKind::TurnEnd, &[LAST_MESSAGE]),
-        Rule::nothing("StopFailure").when(IN_SUBAGENT),
-        Rule::new(
-            "StopFailure",
-            EventKind::TurnEnd,
-            &[Fill::Metadata("error", &["error"])],
-        ),
-        Rule::nothing("PreCompact").when(IN_SUBAGENT),
-        Rule::new(
-            "PreCompact",
-            EventKind::Compaction,
-            &[Fill::Metadata("trigger", &["trigger"])],
-        ),
-        Rule::nothing("SessionEnd").when(IN_SUBAGENT),
-        Rule::new(
-            "SessionEnd",
-            EventKind::SessionEnd,
-            &[Fill::Metadata("reason", &["reason"])],
-        ),
+        Rule::new("Stop", EventKind::TurnEnd, &[claude::LAST_MESSAGE]),
+        claude::STOP_FAILURE,
+        claude::PRE_COMPACT,
+        claude::SESSION_END,
         // The hooks tell no id of the call that started the subagent.
-        Rule::new(
-            "SubagentStart",
-            EventKind::SubagentStart,
-            &[
-                Fill::SubagentId(&["agent_id"]),
-                Fill::ToolUseId(&["agent_id"]),
-                Fill::SubagentType(&["agent_type"]),
-            ],
-        )
-        .when(IN_SUBAGENT),
-        Rule::new(
-            "SubagentStop",
-            EventKind::SubagentEnd,
-            &[
-                Fill::SubagentId(&["agent_id"]),
-                Fill::ToolUseId(&["agent_id"]),
-                Fill::SubagentType(&["agent_type"]),
-                LAST_MESSAGE,
-                Fill::Metadata("agent_transcript_path", &["agent_transcript_path"]),
-            ],
-        )
-        .when(IN_SUBAGENT),
+        claude::SUBAGENT_START,
+        claude::SUBAGENT_STOP,
     ],
     ..Mapping::CLAUDE_LIKE
 };
