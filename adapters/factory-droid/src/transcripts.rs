@@ -1,5 +1,7 @@
 //! From a session's lines, and the settings file beside them, to entries.
 
+use std::collections::HashSet;
+
 use hookhost_sdk::content::{Block, blocks};
 use hookhost_sdk::lines::LineReader;
 use hookhost_sdk::prompt::unwrapped;
@@ -56,7 +58,7 @@ pub(crate) struct Session {
     /// A worker's prompts are its parent's words.
     is_worker: bool,
     /// Calls that start workers.
-    tasks: Vec<String>,
+    tasks: HashSet<String>,
 }
 
 impl Session {
@@ -88,7 +90,7 @@ impl Session {
             // Of a session that is read from its middle on, nothing tells what the total gained since.
             total: total.filter(|_| start.from == 0),
             is_worker: false,
-            tasks: vec![],
+            tasks: HashSet::new(),
         }
     }
 }
@@ -194,7 +196,7 @@ impl Session {
                 Block::ToolUse { id, name, input } if self.want.contains(Wanted::FILES) => {
                     let call = call(TOOLS, id, &name, input, self.want);
                     if call.subagent.is_some() {
-                        self.tasks.push(call.id.clone());
+                        self.tasks.insert(call.id.clone());
                     }
                     items.push(Item::ToolCall(call));
                 }
