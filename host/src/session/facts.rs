@@ -133,7 +133,8 @@ impl Collector {
                 } else {
                     &mut self.subagent_tokens
                 };
-                count.add(entry.offset, entry.inherited, &usage);
+                let record = entry.record_id.as_deref().map_or(0, hash);
+                count.add(entry.offset, record, entry.inherited, &usage);
             }
             Item::Unreadable(reason) if self.unreadable.len() < 100 => self.unreadable.push((entry.offset, reason)),
             Item::Rewind(rewind) if counts => self.branches.rewind(&rewind),

@@ -70,7 +70,8 @@ impl Telling {
     pub fn add(&mut self, entry: Entry) {
         let seq = self.branches.record(&entry);
         if let (Item::Usage(usage), None) = (&entry.item, &entry.subagent) {
-            let model_call = self.tokens.add(entry.inherited, usage);
+            let record = entry.record_id.as_deref().map_or(0, hash);
+            let model_call = self.tokens.add(record, entry.inherited, usage);
             let what = What::Usage {
                 model: usage.model.clone(),
                 tokens: TokenTotals::default(),

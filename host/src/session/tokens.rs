@@ -64,50 +64,71 @@ impl TokenTotals {
 pub(crate) struct TokenCount {
     from: u64,
     /// Rows of calls that began before the offset.
-    before: HashMap<u64, TokenTotals>,
+    before: HashMap<u64, Row>,
     /// Rows behind the offset.
-    behind: HashMap<u64, TokenTotals>,
+    behind: HashMap<u64, Row>,
     runs: HashMap<u64, Run>,
+}
+
+/// What a row says of a call.
+#[derive(Clone, Copy)]
+struct Row {
+    /// The record's id, hashed; 0 when it has none.
+    record: u64,
+    totals: TokenTotals,
+}
+
+impl Row {
+    /// Of two rows of one call: the last one of a record that was written again, else the one with more output, the
+    /// later one of equals.
+    fn or(self, later: Self) -> Self {
+        let is_again = self.record != 0 && self.record == later.record;
+        if is_again || later.totals.output >= self.totals.output {
+            later
+        } else {
+            self
+        }
+    }
 }
 
 /// Model calls one by one, in their order.
 #[derive(Default)]
 pub(crate) struct Calls {
-    rows: Vec<TokenTotals>,
+    rows: Vec<Row>,
     by_id: HashMap<u64, usize>,
     runs: HashMap<u64, Run>,
 }
 
 impl Calls {
-    /// The number of the call, when the row is the first of it.
-    pub(crate) fn add(&mut self, inherited: bool, usage: &Usage) -> Option<usize> {
-        let mut row = TokenTotals::of(usage);
+    /// The number of the call, when the row is the first of it. `record` is the hashed id of the row's record.
+    pub(crate) fn add(&mut self, record: u64, inherited: bool, usage: &Usage) -> Option<usize> {
+        let mut totals = TokenTotals::of(usage);
         match &usage.scope {
             UsageScope::Call(_) if inherited => return None,
             UsageScope::Call(id) => {
                 let next = self.rows.len();
                 let at = *self.by_id.entry(hash(id)).or_insert(next);
                 if let Some(known) = self.rows.get_mut(at) {
-                    *known = later(*known, row);
+                    *known = known.or(Row { record, totals });
                     return None;
                 }
             }
             UsageScope::RunningTotal(run) => {
                 let run = self.runs.entry(hash(run)).or_default();
                 let before = run.sum;
-                run.add(row, !inherited);
-                row = run.sum.minus(before);
-                if row == TokenTotals::default() {
+                run.add(totals, !inherited);
+                totals = run.sum.minus(before);
+                if totals == TokenTotals::default() {
                     return None;
                 }
             }
         }
-        self.rows.push(row);
+        self.rows.push(Row { record, totals });
         self.rows.len().checked_sub(1)
     }
 
     pub(crate) fn finish(self) -> Vec<TokenTotals> {
-        self.rows
+        self.rows.into_iter().map(|row| row.totals).collect()
     }
 }
 
@@ -127,33 +148,30 @@ impl TokenCount {
         }
     }
 
-    pub(crate) fn add(&mut self, offset: u64, inherited: bool, usage: &Usage) {
-        let row = TokenTotals::of(usage);
+    /// Takes a row that stands at `offset`. `record` is the hashed id of its record.
+    pub(crate) fn add(&mut self, offset: u64, record: u64, inherited: bool, usage: &Usage) {
+        let totals = TokenTotals::of(usage);
         let counts = offset >= self.from && !inherited;
         match &usage.scope {
             UsageScope::Call(_) if inherited => {}
             UsageScope::Call(id) => {
                 let rows = if counts { &mut self.behind } else { &mut self.before };
+                let row = Row { record, totals };
                 let known = rows.entry(hash(id)).or_insert(row);
-                *known = later(*known, row);
+                *known = known.or(row);
             }
-            UsageScope::RunningTotal(run) => self.runs.entry(hash(run)).or_default().add(row, counts),
+            UsageScope::RunningTotal(run) => self.runs.entry(hash(run)).or_default().add(totals, counts),
         }
     }
 
     pub(crate) fn finish(self) -> TokenTotals {
         let calls = self.behind.into_iter().map(|(id, row)| match self.before.get(&id) {
-            Some(&earlier) => later(earlier, row).minus(earlier),
-            None => row,
+            Some(&earlier) => earlier.or(row).totals.minus(earlier.totals),
+            None => row.totals,
         });
         let runs = self.runs.into_values().map(|run| run.sum);
         calls.chain(runs).fold(TokenTotals::default(), TokenTotals::plus)
     }
-}
-
-/// Of two rows of one call: the one with more output, the later one of equals.
-fn later(known: TokenTotals, row: TokenTotals) -> TokenTotals {
-    if row.output >= known.output { row } else { known }
 }
 
 impl Run {
@@ -194,7 +212,7 @@ mod tests {
     fn count(from: u64, rows: &[(u64, bool, UsageScope, u64, u64)]) -> (u64, u64, u64) {
         let mut count = TokenCount::new(from);
         for (offset, inherited, scope, input, output) in rows {
-            count.add(*offset, *inherited, &usage(scope.clone(), *input, *output));
+            count.add(*offset, 0, *inherited, &usage(scope.clone(), *input, *output));
         }
         let sum = count.finish();
         (sum.input, sum.output, sum.calls)
@@ -216,6 +234,23 @@ mod tests {
             (2, false, call("a"), 3, 8),
         ];
         assert_eq!(count(0, &rows), (3, 120, 1));
+    }
+
+    #[test]
+    fn of_a_record_that_was_written_again_the_last_row_counts() {
+        let sum = |rows: &[(u64, u64)]| {
+            let (mut count, mut calls) = (TokenCount::new(0), Calls::default());
+            for (record, output) in rows {
+                count.add(0, *record, false, &usage(call("a"), 3, *output));
+                calls.add(*record, false, &usage(call("a"), 3, *output));
+            }
+            let sum = count.finish();
+            assert_eq!(calls.finish(), [sum]);
+            sum.output
+        };
+        assert_eq!(sum(&[(1, 120), (1, 80)]), 80);
+        assert_eq!(sum(&[(1, 120), (2, 80)]), 120);
+        assert_eq!(sum(&[(0, 120), (0, 80)]), 120);
     }
 
     #[test]
