@@ -78,12 +78,15 @@ pub(crate) fn is_still_at(path: &Path, _: &Metadata) -> bool {
     path.exists()
 }
 
+// Both are asked for several times in a hook, and are the same each time.
+
 fn below_home(name: &str) -> Option<PathBuf> {
-    let home = std::env::var_os(HOME_VARIABLE)?;
-    (!home.is_empty()).then(|| PathBuf::from(home).join(name))
+    static HOME: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let set = || std::env::var_os(HOME_VARIABLE).filter(|home| !home.is_empty());
+    let home = HOME.get_or_init(|| set().map(PathBuf::from)).as_ref()?;
+    Some(home.join(name))
 }
 
-/// Asked for several times in a hook, and the same each time.
 fn ours() -> Option<&'static ProjectDirs> {
     static OURS: OnceLock<Option<ProjectDirs>> = OnceLock::new();
     OURS.get_or_init(|| ProjectDirs::from("", "", "hookhost")).as_ref()

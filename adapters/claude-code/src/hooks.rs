@@ -113,7 +113,7 @@ fn is_in_our_config_dir(payload: &Payload<'_>, context: &Context) -> bool {
         return false;
     };
     let dir = paths::expand_home(dir, context);
-    path.strip_prefix(dir.trim_end_matches(['/', '\\']))
+    path.strip_prefix(paths::without_end(&dir))
         .is_some_and(|rest| rest.starts_with(['/', '\\']))
 }
 

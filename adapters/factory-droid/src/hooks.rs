@@ -94,7 +94,7 @@ pub(crate) fn events(hook: &str, payload: &Payload<'_>, context: &Context) -> Ve
 fn is_droids_own(payload: &Payload<'_>, context: &Context) -> bool {
     let cwd = payload.text("cwd").map(|cwd| paths::expand_home(&cwd, context));
     let own = context.home.as_deref().map(|home| paths::join(home, ".factory"));
-    matches!((cwd, own), (Some(cwd), Some(own)) if cwd.trim_end_matches(['/', '\\']) == own)
+    matches!((cwd, own), (Some(cwd), Some(own)) if paths::without_end(&cwd) == own)
 }
 
 /// Droid tells no id of a call. The same session, tool and input make the same one before and after it.

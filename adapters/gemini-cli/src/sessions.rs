@@ -32,7 +32,7 @@ fn registered(repo_path: &str, home: &str, context: &Context) -> Option<String> 
     let text = paths::wanted_text(context, &paths::join(home, REGISTRY))?;
     let registry = Object::parse(&text).ok()?;
     let projects = registry.object("projects")?;
-    let wanted = repo_path.trim_end_matches(['/', '\\']);
+    let wanted = paths::without_end(repo_path);
     let is_wanted = |path: &str| {
         path == wanted || path == repo_path || (paths::is_windows(context) && path.eq_ignore_ascii_case(wanted))
     };

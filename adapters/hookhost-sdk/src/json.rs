@@ -104,7 +104,11 @@ impl<'a> Json<'a> {
             .clamp(0, 400);
         let digits = whole.bytes().chain(fraction.bytes()).chain(std::iter::repeat(b'0'));
         let number = digits.take(usize::try_from(length).ok()?).fold(0_u64, |number, digit| {
-            number.saturating_mul(10).saturating_add(u64::from(digit - b'0'))
+            // `saturating_mul` is a function of its own in WebAssembly, which has no multiplication that tells.
+            if number > u64::MAX / 10 {
+                return u64::MAX;
+            }
+            (number * 10).saturating_add(u64::from(digit - b'0'))
         });
         Some(number)
     }

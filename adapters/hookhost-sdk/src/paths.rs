@@ -17,7 +17,7 @@ pub fn literal(path: impl Into<String>) -> Pattern {
 /// `rest`, one or more components with `/` between them, below `dir`, with the separator that `dir` uses.
 #[must_use]
 pub fn join(dir: &str, rest: &str) -> String {
-    let trimmed = dir.trim_end_matches(['/', '\\']);
+    let trimmed = without_end(dir);
     if dir.contains('\\') && !dir.contains('/') {
         format!("{trimmed}\\{}", rest.replace('/', "\\"))
     } else {
@@ -25,13 +25,20 @@ pub fn join(dir: &str, rest: &str) -> String {
     }
 }
 
+/// The path without separators at its end.
+#[must_use]
+pub fn without_end(path: &str) -> &str {
+    path.trim_end_matches(is_separator)
+}
+
+fn is_separator(letter: char) -> bool {
+    matches!(letter, '/' | '\\')
+}
+
 /// The last component.
 #[must_use]
 pub fn file_name(path: &str) -> &str {
-    path.trim_end_matches(['/', '\\'])
-        .rsplit(['/', '\\'])
-        .next()
-        .unwrap_or_default()
+    without_end(path).rsplit(['/', '\\']).next().unwrap_or_default()
 }
 
 /// The last component without its last ending.
@@ -47,7 +54,7 @@ pub fn file_stem(path: &str) -> &str {
 /// Everything before the last component; empty when there is none.
 #[must_use]
 pub fn parent(path: &str) -> &str {
-    let path = path.trim_end_matches(['/', '\\']);
+    let path = without_end(path);
     path.rfind(['/', '\\'])
         .and_then(|end| path.get(..end))
         .unwrap_or_default()
@@ -111,7 +118,7 @@ pub fn expand_home(path: &str, context: &Context) -> String {
     match (path.strip_prefix('~'), context.home.as_deref()) {
         (Some(""), Some(home)) => home.to_owned(),
         (Some(rest), Some(home)) if rest.starts_with(['/', '\\']) => {
-            format!("{}{rest}", home.trim_end_matches(['/', '\\']))
+            format!("{}{rest}", without_end(home))
         }
         _ => path.to_owned(),
     }
@@ -185,7 +192,7 @@ pub fn plain(path: &str) -> Cow<'_, str> {
 #[must_use]
 pub fn dashed(path: &str) -> String {
     let mut name = String::with_capacity(path.len());
-    let path = match path.trim_end_matches(['/', '\\']) {
+    let path = match without_end(path) {
         "" => path,
         trimmed => trimmed,
     };

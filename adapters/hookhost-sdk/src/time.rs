@@ -10,6 +10,8 @@ const DAYS_IN_400_YEARS: u64 = 146_097;
 
 /// RFC 3339 with milliseconds, UTC. `None` for a time behind the year 9999.
 #[must_use]
+// Every signature in a component is one more that each hook makes known to the engine; no other function has this one.
+#[inline(always)]
 pub fn from_millis(millis: u64) -> Option<String> {
     let seconds = millis / 1000;
     if seconds > LAST_SECOND_OF_9999 {
