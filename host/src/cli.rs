@@ -66,8 +66,9 @@ impl Selection {
             (Some(file), _) => tool::compiled(file)?,
             (None, Some(name)) => registry::find(name, config)?,
             (None, None) => {
+                let names = registry::names(config).join(", ");
                 return Err(Error::usage("no agent is named")
-                    .hint("give --agent NAME, or set HOOKHOST_AGENT; `hookhost adapter list` has the names"));
+                    .hint(format!("give --agent NAME, or set HOOKHOST_AGENT; there are {names}")));
             }
         };
         Ok((name.unwrap_or_else(|| found.name.clone()), found))

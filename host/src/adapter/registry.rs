@@ -153,7 +153,7 @@ pub fn find(name: &str, config: &Config) -> Answer<Found> {
     let Some(builtin) = builtin(name) else {
         return Err(not_loaded(
             name,
-            "there is no such adapter; hookhost adapter list has those that there are".to_owned(),
+            format!("there is no such adapter; there are {}", names(config).join(", ")),
         ));
     };
     if builtin.name != name
@@ -186,11 +186,17 @@ pub fn of_file(component: &Path) -> Answer<Found> {
 /// loaded is an error.
 #[must_use]
 pub fn all(config: &Config) -> Vec<Answer<Found>> {
+    names(config).iter().map(|name| find(name, config)).collect()
+}
+
+/// The own names of all adapters, sorted, also of those that cannot be loaded.
+#[must_use]
+pub fn names(config: &Config) -> Vec<String> {
     let mut names: Vec<String> = builtins().map(|builtin| builtin.name).chain(installed()).collect();
     names.extend(config.native.keys().cloned());
     names.sort();
     names.dedup();
-    names.iter().map(|name| find(name, config)).collect()
+    names
 }
 
 /// The names of the adapters that the user installed.
@@ -342,8 +348,9 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_is_answered_with_where_to_look() {
+    fn an_unknown_name_is_answered_with_those_that_are_known() {
         let error = find("no-such-agent", &Config::default()).unwrap_err();
-        assert!(error.message.contains("hookhost adapter list"), "{error}");
+        let known = builtins().next().unwrap().name;
+        assert!(error.message.contains(&known), "{error}");
     }
 }

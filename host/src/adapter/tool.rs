@@ -51,7 +51,8 @@ fn program() -> Result<PathBuf> {
         .or_else(|| paths::program(PROGRAM))
         .ok_or_else(|| {
             Error::input(format!("{PROGRAM} is neither beside hookhost nor on PATH")).hint(
-                "it is a program of its own, since it holds the compiler: cargo build --release -p hookhost-adapter",
+                "it is a program of its own, since it holds the compiler; in a clone of hookhost: \
+                 cargo install --path host/adapter-tool",
             )
         })
 }

@@ -169,7 +169,7 @@ fn nobody_named(surroundings: &Surroundings, config: &Config) -> Error {
         .map(|agent| agent.name().to_owned())
         .collect();
     let hint = if detected.is_empty() {
-        "give its name; `hookhost adapter list` has the names".to_owned()
+        format!("give its name; there are {}", registry::names(config).join(", "))
     } else {
         format!("set up here: {}; --all takes all of them", detected.join(", "))
     };
