@@ -159,6 +159,33 @@ fn who_names_no_agent_is_told_which_there_are() {
 }
 
 #[test]
+fn where_no_agent_is_set_up_all_of_them_is_none_and_that_is_said() {
+    let machine = machine();
+    for how in [
+        &["install", "--all", "--exclude", AGENT][..],
+        &["install", "--all", "--exclude", AGENT, "--dry-run"],
+    ] {
+        let said = machine.ask(how);
+        assert!(
+            said.starts_with("Nothing to register: no agent is set up here"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn status_of_all_is_that_of_agents_that_are_not_set_up_as_well() {
+    let machine = machine();
+    let status = machine.ask_json(&["status", "--all", "--json"]);
+    let folders = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../adapters")).unwrap();
+    let agents = folders
+        .map(|folder| folder.unwrap().file_name().into_string().unwrap())
+        .filter(|name| !name.starts_with("hookhost-"))
+        .count();
+    assert_eq!(status["agents"].as_array().unwrap().len(), agents);
+}
+
+#[test]
 fn one_agents_failure_keeps_no_other_from_being_registered() {
     let machine = machine();
     let codex = machine.path("home/.codex/hooks.json");

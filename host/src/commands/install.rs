@@ -22,6 +22,10 @@ const PLAIN: Look = Look {
 /// What holds for every agent once its hooks are registered.
 const START_ANEW: &str = "Start the agent anew where it is running: most read their hooks at the start.";
 
+/// `--all` has found nobody.
+const NOBODY: &str = "Nothing to register: no agent is set up here, or those that are were left out. \
+                      `hookhost install AGENT` registers with one by name.\n";
+
 /// Register with agents, so that their sessions are recorded
 ///
 /// Writes to your own settings, for the agents' sessions everywhere; with --repo to the settings of this repository, for
@@ -149,7 +153,7 @@ fn run(meant: Meant, scopes: &[ScopeName], direction: Direction, how: &HowArgs) 
             let planned = match agent.plan(scope) {
                 Ok(Some(plan)) => Ok(plan),
                 Ok(None) if !is_one_scope => continue,
-                Ok(None) => Err(not_for(&agent, scope)),
+                Ok(None) => Err(not_for(&mut agent, scope)),
                 // Outside of a repository there is nothing of a repository's to take back.
                 Err(_) if direction == Direction::Out && !is_one_scope => continue,
                 Err(error) => Err(error),
@@ -173,7 +177,9 @@ fn run(meant: Meant, scopes: &[ScopeName], direction: Direction, how: &HowArgs) 
         })?
     } else {
         let look = Look::of_stdout();
-        let text = if how.dry_run {
+        let text = if done.is_empty() && direction != Direction::Out {
+            NOBODY.to_owned()
+        } else if how.dry_run {
             preview(&done, direction, look)
         } else {
             account(&done, direction, look)
@@ -188,12 +194,22 @@ fn run(meant: Meant, scopes: &[ScopeName], direction: Direction, how: &HowArgs) 
     Ok(output)
 }
 
-fn not_for(agent: &Agent, scope: ScopeName) -> Error {
-    let (what, other) = match scope {
-        ScopeName::Repo => ("for a single repository", "--user"),
-        ScopeName::User => ("for all of a user's work", "--repo"),
+fn not_for(agent: &mut Agent, scope: ScopeName) -> Error {
+    let (what, other, option) = match scope {
+        ScopeName::Repo => ("for a single repository", ScopeName::User, "--user"),
+        ScopeName::User => ("for all of a user's work", ScopeName::Repo, "--repo"),
     };
-    Error::unsupported(format!("{} has no hooks {what}", agent.description.display_name)).hint(format!("try {other}"))
+    // Where the other plan fails (outside of a repository), there is one.
+    let has_other = !matches!(agent.plan(other), Ok(None));
+    let name = &agent.description.display_name;
+    if has_other {
+        Error::unsupported(format!("{name} has no hooks {what}")).hint(format!("try {option}"))
+    } else {
+        Error::unsupported(format!("nothing is known of how {name} registers hooks")).hint(format!(
+            "tell it to run `hookhost hook {} <hook>` with the payload on stdin",
+            agent.name()
+        ))
+    }
 }
 
 /// What was done, and what would have been.

@@ -162,7 +162,7 @@ impl From<&Entry> for EntryJson {
 }
 
 pub(super) fn run(args: &StatusArgs, selection: &Selection) -> Result<Output> {
-    let meant = args.which.find(selection, All::Detected, Some(All::Known))?;
+    let meant = args.which.find(selection, All::Known, Some(All::Known))?;
     let config = Config::load()?;
     let history = History::read();
     let is_choice = !args.which.agents.is_empty() || args.which.all || selection.name().is_some();
