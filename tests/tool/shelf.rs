@@ -236,4 +236,9 @@ fn a_new_adapter_builds_and_passes_the_check() {
     cargo(&["build", "--release", "--target", "wasm32-unknown-unknown"]);
     let module = guest::target_dir().join("wasm32-unknown-unknown/release/some_agent.wasm");
     assert!(home.good(&["check", path(&module)]).contains("some-agent"));
+    let toolchain = fs::read_to_string(folder.join("rust-toolchain.toml")).unwrap();
+    assert!(toolchain.contains("wasm32-unknown-unknown"), "{toolchain}");
+    home.good(&["install", path(&module)]);
+    let info = home.good(&["info", "some-agent"]);
+    assert!(info.contains("UserPrompt = user-prompt: TurnStart"), "{info}");
 }

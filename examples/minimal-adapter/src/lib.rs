@@ -11,7 +11,10 @@ impl Adapter for MinimalAgent {
         name: "minimal-adapter",
         display_name: "Minimal Agent",
         description: "The smallest adapter",
-        hooks: &[Hook::known("UserPrompt", "user-prompt"), Hook::known("Stop", "stop")],
+        hooks: &[
+            Hook::known("UserPrompt", "user-prompt").gives(&[EventKind::TurnStart]),
+            Hook::known("Stop", "stop").gives(&[EventKind::TurnEnd]),
+        ],
         capabilities: Capabilities::HOOKS,
         ..Manifest::EMPTY
     };

@@ -9,6 +9,9 @@ use hookhost::error::{Error, Result};
 const LIB: &str = include_str!("new/lib.rs.txt");
 const MANIFEST: &str = include_str!("new/Cargo.toml.txt");
 const MEMBER_MANIFEST: &str = include_str!("new/Cargo.member.toml.txt");
+/// The compiler and the target that the SDK is known to build with: what else stands on the author's machine may be
+/// older, or make no components.
+const TOOLCHAIN: &str = include_str!("../../../rust-toolchain.toml");
 
 /// Writes the crate into a new folder of the adapter's name, and says what to do with it.
 pub(crate) fn create(name: &str, sdk: Option<&Path>) -> Result<String> {
@@ -28,7 +31,11 @@ pub(crate) fn create(name: &str, sdk: Option<&Path>) -> Result<String> {
         false => MANIFEST.replace("{sdk}", &sdk_folder(sdk)?),
     };
     let type_name = type_name(name);
-    for (file, content) in [("Cargo.toml", manifest.as_str()), ("src/lib.rs", LIB)] {
+    let mut files = vec![("Cargo.toml", manifest.as_str()), ("src/lib.rs", LIB)];
+    if !is_member {
+        files.push(("rust-toolchain.toml", TOOLCHAIN));
+    }
+    for (file, content) in files {
         let content = content.replace("{name}", name).replace("{type}", &type_name);
         let path = folder.join(file);
         let written = fs::create_dir_all(path.parent().unwrap_or(&folder)).and_then(|()| fs::write(&path, content));
