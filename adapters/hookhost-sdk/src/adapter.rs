@@ -180,7 +180,7 @@ impl Manifest {
 /// An adapter. The contract's interfaces document what each function takes and gives back.
 ///
 /// One value serves all calls of one instance, in order: a host that reads a stream calls [`Adapter::parse`] for each
-/// line and [`Adapter::finish`] at the end. Every other caller makes a new instance for each call.
+/// value and [`Adapter::finish`] at the end. Every other caller makes a new instance for each call.
 pub trait Adapter: Default + 'static {
     /// The constant facts.
     const MANIFEST: Manifest;
