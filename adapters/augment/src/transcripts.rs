@@ -93,7 +93,9 @@ impl Session {
             .text("request_message")
             .filter(|_| self.want.contains(Wanted::PROMPTS))
         {
-            let images = nodes("request_nodes").filter(|node| node.has("image_node")).count();
+            let images = nodes("request_nodes")
+                .filter(|node| node.get("image_node").is_some())
+                .count();
             let images = u32::try_from(images).unwrap_or(u32::MAX);
             add(Item::UserPrompt(UserPrompt {
                 text: prompt.into_owned(),
@@ -203,5 +205,17 @@ mod tests {
                 .iter()
                 .any(|entry| matches!(&entry.item, Item::UserPrompt(prompt) if prompt.text == "p"))
         );
+    }
+
+    #[test]
+    fn a_node_without_an_image_is_none() {
+        let session = br#"{"sessionId":"s","chatHistory":[{"exchange":{"request_message":"look","request_nodes":[
+            {"id":1,"type":0,"image_node":null},{"id":2,"type":2,"image_node":{"image_data":"eA==","format":1}}]}}]}"#;
+        let (entries, _) = read::<Augment>(session, vec![]).unwrap();
+        let images = entries.iter().find_map(|entry| match &entry.item {
+            Item::UserPrompt(prompt) => Some(prompt.images),
+            _ => None,
+        });
+        assert_eq!(images, Some(1));
     }
 }
