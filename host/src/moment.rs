@@ -5,10 +5,16 @@ use jiff::{Span, SpanRelativeTo, Timestamp, civil};
 
 use crate::error::{Error, Result};
 
-/// Milliseconds since 1970. A time that cannot be read is long ago.
+/// Milliseconds since 1970. A time that cannot be read is long ago; what is removed by its age asks [`known`].
 #[must_use]
 pub fn milliseconds(time: &str) -> i64 {
-    time.parse::<Timestamp>().map_or(0, Timestamp::as_millisecond)
+    known(time).unwrap_or(0)
+}
+
+/// Milliseconds since 1970. `None`: it is no time.
+#[must_use]
+pub fn known(time: &str) -> Option<i64> {
+    time.parse::<Timestamp>().ok().map(Timestamp::as_millisecond)
 }
 
 /// RFC 3339 with milliseconds, UTC.

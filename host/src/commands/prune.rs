@@ -142,7 +142,7 @@ fn superfluous<'s>(sessions: &'s [Session], limits: &Limits, now: i64) -> Vec<&'
         size += session.size;
         let is_old = limits
             .older_than
-            .is_some_and(|before| moment::milliseconds(&session.summary.last) < before);
+            .is_some_and(|before| is_before(&session.summary.last, before));
         let is_too_many = limits.keep.is_some_and(|keep| count > keep);
         let is_too_much = limits.max_size.is_some_and(|max| size > max);
         if !session.summary.is_open(now) && (is_old || is_too_many || is_too_much) {
@@ -150,6 +150,11 @@ fn superfluous<'s>(sessions: &'s [Session], limits: &Limits, now: i64) -> Vec<&'
         }
     }
     gone
+}
+
+/// What has no time that can be read may be of today.
+fn is_before(time: &str, before: i64) -> bool {
+    moment::known(time).is_some_and(|time| time < before)
 }
 
 /// Removes the old records of a file that belongs to no session. How many there are.
@@ -177,9 +182,9 @@ impl Rewriter for OldRecords {
         struct Time {
             time: String,
         }
-        let time = serde_json::from_slice::<Time>(line).map(|record| moment::milliseconds(&record.time));
+        let record = serde_json::from_slice::<Time>(line);
         // What has no time is a line that was torn.
-        let is_old = time.is_ok_and(|time| time < self.before);
+        let is_old = record.is_ok_and(|record| is_before(&record.time, self.before));
         self.gone += u64::from(is_old);
         (!is_old).then(|| line.to_vec())
     }
@@ -290,5 +295,27 @@ mod tests {
             }),
             ["ended", "silent", "old"]
         );
+    }
+
+    #[test]
+    fn what_has_no_time_that_can_be_read_is_not_old() {
+        let mut damaged = session("damaged", 0, 10, true);
+        damaged.summary.last = String::new();
+        let limits = Limits {
+            older_than: Some(NOW),
+            max_size: None,
+            keep: None,
+        };
+        assert!(superfluous(&[damaged], &limits, NOW).is_empty());
+        let mut records = OldRecords { before: NOW, gone: 0 };
+        for (line, is_kept) in [
+            (r#"{"time":"2020-01-01T00:00:00Z"}"#, false),
+            (r#"{"time":"x"}"#, true),
+            (r#"{"time":""}"#, true),
+            (r#"{"time":5}"#, true),
+        ] {
+            assert_eq!(records.line(line.as_bytes()).is_some(), is_kept, "{line}");
+        }
+        assert_eq!(records.gone, 1);
     }
 }

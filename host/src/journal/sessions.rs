@@ -176,12 +176,15 @@ impl Summary {
             return;
         }
         self.records += 1;
-        if self.started.is_empty() {
-            self.started = record.time.to_string();
+        if self.records == 1 {
             self.agent = record.agent.to_string();
             self.session_id = record.session_id.unwrap_or_default();
         }
-        if *record.time > *self.last {
+        // A damaged time says nothing of when the session was, and would be taken for one of long ago.
+        if (self.started.is_empty() || *record.time > *self.last) && moment::known(&record.time).is_some() {
+            if self.started.is_empty() {
+                self.started = record.time.to_string();
+            }
             self.last = record.time.to_string();
         }
         self.cwd = self.cwd.take().or(record.cwd);
@@ -330,6 +333,16 @@ mod tests {
         assert_eq!((sum.records, sum.events, sum.repeats, sum.unreadable), (4, 3, 1, 1));
         assert_eq!((sum.prompts, sum.turns, sum.failures), (1, 1, 1));
         assert_eq!(sum.last_failure.unwrap().failure.code, "adapter-trap");
+    }
+
+    #[test]
+    fn a_damaged_time_is_no_time_of_the_session() {
+        let damaged = START.replace("2026-01-02T03:00:00.000Z", "x");
+        let sum = summary(&[&damaged, PROMPT, &damaged, END, &damaged]);
+        assert_eq!((sum.agent.as_str(), sum.session_id.as_str()), ("a", "s"));
+        assert_eq!(sum.started, "2026-01-02T03:01:00.000Z");
+        assert_eq!(sum.last, "2026-01-02T03:02:00.000Z");
+        assert_eq!(sum.records, 5);
     }
 
     #[test]
