@@ -21,13 +21,16 @@ pub use values::{Kind, Value};
 
 use crate::adapter::Limits;
 use crate::error::{Error, Result};
-use crate::paths;
+use crate::{paths, regular};
 
 /// Names the file, in place of the one in the config folder.
 pub const FILE_VARIABLE: &str = "HOOKHOST_CONFIG";
 
 /// The table of adapters that are loaded without a sandbox.
 const NATIVE: &str = "native";
+
+/// No settings take more.
+const SIZE_LIMIT: u64 = 1 << 20;
 
 /// What of a payload is kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -89,7 +92,7 @@ impl Config {
         let file = named.or_else(|| Some(paths::config_dir()?.join("config.toml")));
         let mut config = match &file {
             None => Self::default(),
-            Some(path) => match fs::read_to_string(path) {
+            Some(path) => match text_of(path) {
                 Ok(text) => Self::read(path, &text)?,
                 Err(error) if error.kind() == io::ErrorKind::NotFound && !is_named => Self::default(),
                 Err(error) => return Err(Error::system(format!("cannot read {}", path.display()), error)),
@@ -307,6 +310,15 @@ fn shown(text: &str) -> String {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),
     }
+}
+
+/// What stands in the file of the settings.
+fn text_of(path: &Path) -> io::Result<String> {
+    // How people name no settings at all; it is the one device that is meant.
+    if path == Path::new("/dev/null") {
+        return Ok(String::new());
+    }
+    regular::text(path, SIZE_LIMIT)
 }
 
 fn line_of(text: &str, offset: usize) -> usize {

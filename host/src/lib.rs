@@ -17,6 +17,7 @@ pub mod output;
 pub mod paths;
 pub mod program;
 pub mod redact;
+pub mod regular;
 pub mod replay;
 pub mod session;
 pub mod surroundings;

@@ -14,7 +14,6 @@ mod shapes;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
 use std::ops::Range;
 use std::path::Path;
@@ -28,9 +27,13 @@ use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::journal::record::{Payload, Record};
 use crate::model::Event;
+use crate::regular;
 
 /// The file with the salt, in the data folder.
 const SALT: &str = "redact-salt";
+
+/// Longer than any salt.
+const SALT_LIMIT: u64 = 1 << 10;
 
 /// How a tag begins that stands for a secret.
 const TAG: &str = "[redacted:";
@@ -248,7 +251,11 @@ fn salt(data: Option<&Path>) -> Uuid {
         return Uuid::now_v7();
     };
     let path = data.join(SALT);
-    let kept = || fs::read_to_string(&path).ok().and_then(|text| text.trim().parse().ok());
+    let kept = || {
+        regular::text(&path, SALT_LIMIT)
+            .ok()
+            .and_then(|text| text.trim().parse().ok())
+    };
     kept().unwrap_or_else(|| {
         let salt = Uuid::now_v7();
         // Of two that make it at the same time both use the one that was first.

@@ -1,6 +1,8 @@
 //! Running recorded payloads again.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::adapter::{Adapter, AdapterError, FailureKind};
@@ -8,7 +10,7 @@ use crate::cli::Selection;
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::ingest::END;
-use crate::input::{Arrived, Payload};
+use crate::input::{Arrived, PAYLOAD_LIMIT, Payload};
 use crate::journal::read::Lines;
 use crate::journal::{Failure, Record};
 use crate::model::{Context, Event};
@@ -138,8 +140,12 @@ impl Player {
     }
 
     fn bare(&mut self, file: &Path, hook: String) -> Result<Replayed> {
-        let bytes =
-            std::fs::read(file).map_err(|error| Error::system(format!("cannot read {}", file.display()), error))?;
+        let cannot = |error| Error::system(format!("cannot read {}", file.display()), error);
+        let mut bytes = vec![];
+        // A pipe is as good as a file, and one without an end is a payload that is too large.
+        File::open(file)
+            .and_then(|file| file.take(PAYLOAD_LIMIT as u64 + 1).read_to_end(&mut bytes))
+            .map_err(cannot)?;
         let agent = self.selection.agent.clone();
         let variables = self.adapter(agent.clone())?.env.clone();
         let context = self.surroundings.context(&variables);

@@ -283,6 +283,21 @@ const SURROUNDINGS: &[(&str, Left, &str)] = &[
         r#"echo 'captur = "x"' >c; HOOKHOST_CONFIG=c exec "$HOOKHOST" hook claude-code Stop"#,
     ),
     (
+        "the settings are a pipe",
+        Failure("config-invalid"),
+        r#"mkfifo c; HOOKHOST_CONFIG=c exec "$HOOKHOST" hook claude-code Stop"#,
+    ),
+    (
+        "the settings have no end",
+        Failure("config-invalid"),
+        r#"HOOKHOST_CONFIG=/dev/zero exec "$HOOKHOST" hook claude-code Stop"#,
+    ),
+    (
+        "the settings are nothing",
+        Event,
+        r#"HOOKHOST_CONFIG=/dev/null exec "$HOOKHOST" hook claude-code Stop"#,
+    ),
+    (
         "the settings are not there",
         Failure("config-invalid"),
         r#"HOOKHOST_CONFIG=/no/such exec "$HOOKHOST" hook claude-code Stop"#,

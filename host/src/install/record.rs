@@ -6,7 +6,11 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::regular;
 use crate::session::store;
+
+/// No record is as large: the settings files themselves are smaller.
+const SIZE_LIMIT: u64 = 64 << 20;
 
 /// What was there, and what we made.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -108,7 +112,7 @@ impl Records {
 
     /// The record of a file.
     pub(super) fn load(&self, file: &Path) -> Option<Record> {
-        let bytes = std::fs::read(self.path(file)?).ok()?;
+        let bytes = regular::read(&self.path(file)?, SIZE_LIMIT).ok()?;
         let record: Record = serde_json::from_slice(&bytes).ok()?;
         (record.file == file.to_string_lossy()).then_some(record)
     }

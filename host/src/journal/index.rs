@@ -10,12 +10,16 @@ use serde::{Deserialize, Serialize};
 
 use super::sessions::Summary;
 use super::{ENDING, Journal};
+use crate::regular;
 
 /// The index's name. No folder or session begins with a dot.
 const NAME: &str = ".index.json";
 
 /// Rises when what is remembered means something else.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
+
+/// What a million sessions take. A larger one is made again.
+const SIZE_LIMIT: u64 = 1 << 30;
 
 /// Fewer files than this are not worth a thread.
 const FILES_A_THREAD: usize = 16;
@@ -176,7 +180,9 @@ impl Index {
 }
 
 fn remembered(path: &Path) -> BTreeMap<String, Entry> {
-    let remembered: Option<Remembered> = fs::read(path).ok().and_then(|text| serde_json::from_slice(&text).ok());
+    let remembered: Option<Remembered> = regular::read(path, SIZE_LIMIT)
+        .ok()
+        .and_then(|text| serde_json::from_slice(&text).ok());
     remembered
         .filter(|remembered| remembered.version == VERSION)
         .map(|remembered| remembered.files)
@@ -361,6 +367,10 @@ mod tests {
         fs::remove_file(&path).unwrap();
         assert_eq!(counts(&journal), before);
         assert!(path.is_file());
+        fs::remove_file(&path).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(&path).status().unwrap();
+        assert!(made.success());
+        assert_eq!(counts(&journal), before);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::record::Record;
 use crate::error::Result;
+use crate::regular;
 
 /// Longer lines are stepped over: no record is as long.
 const LINE_LIMIT: usize = 256 << 20;
@@ -40,7 +41,7 @@ impl Lines<BufReader<File>> {
     /// # Errors
     /// The file cannot be opened.
     pub fn open(path: &Path, offset: u64) -> io::Result<Self> {
-        let mut file = File::open(path)?;
+        let mut file = regular::open(path)?;
         file.seek(SeekFrom::Start(offset))?;
         Ok(Self::new(BufReader::with_capacity(BUFFER, file), offset))
     }

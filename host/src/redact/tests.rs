@@ -161,7 +161,7 @@ fn the_salt_is_kept_for_its_owner() {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        let mode = fs::metadata(data.join(SALT)).unwrap().permissions().mode();
+        let mode = std::fs::metadata(data.join(SALT)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
     }
 }

@@ -42,6 +42,8 @@ fn try_replace(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> i
 fn replace_in(directory: &Path, path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let old = match fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => return Err(io::Error::other("it is a directory")),
+        // A device is the system's and a pipe somebody's: a file would take its place.
+        Ok(metadata) if !metadata.is_file() => return Err(io::Error::other("it is not a regular file")),
         Ok(metadata) => Some(metadata),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(error),
@@ -125,5 +127,15 @@ mod tests {
         assert!(replace(&kept.join("new/file"), |_| Err(io::Error::other("full"))).is_err());
         assert!(kept.is_dir());
         assert_eq!(fs::read_dir(&kept).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_pipe_or_a_device_is_not_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let pipe = dir.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+        assert!(made.success());
+        assert!(write(&pipe, b"x").is_err());
+        assert!(!fs::metadata(&pipe).unwrap().is_file());
     }
 }

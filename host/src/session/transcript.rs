@@ -9,6 +9,7 @@ use crate::adapter::{Adapter, ReadingStart};
 use crate::error::{Error, Result};
 use crate::model::{Companion, Context, Entry, Source, TranscriptLocation, Wanted};
 use crate::program::Run;
+use crate::regular;
 
 use super::refs::SessionRef;
 use super::{pattern, store};
@@ -82,7 +83,7 @@ impl Transcript {
             self.fetch(context)?;
         }
         let cannot = |error| Error::system(format!("cannot read the transcript {}", self.path.display()), error);
-        open_regular(&self.path).map_err(cannot)
+        regular::open(&self.path).map_err(cannot)
     }
 
     /// Whether the agent keeps it in the file itself.
@@ -198,7 +199,7 @@ fn written_elsewhere(arguments: &[String], snapshot: &str, run: impl FnOnce(&[St
         .collect();
     run(&arguments)?;
     let missing = |error| Error::system("the program did not write the file that it was told to write", error);
-    open_regular(&elsewhere).map_err(missing)
+    regular::open(&elsewhere).map_err(missing)
 }
 
 /// Whether a program gave out all of a transcript, before it takes the place of one that is good. What a file's name
@@ -294,15 +295,8 @@ fn file_of_key(adapter: &mut dyn Adapter, context: &Context, key: &str) -> Resul
 }
 
 /// Opens a file, and nothing else: a pipe or a device could keep us waiting for ever, a pipe already when it is opened.
-fn open_regular(path: &Path) -> std::io::Result<File> {
-    if !std::fs::metadata(path)?.is_file() {
-        return Err(std::io::Error::other("it is not a regular file"));
-    }
-    File::open(path)
-}
-
 fn companion(path: &str) -> Option<Companion> {
-    let file = open_regular(Path::new(path)).ok()?;
+    let file = regular::open(Path::new(path)).ok()?;
     let mut data = vec![];
     file.take(COMPANION_LIMIT).read_to_end(&mut data).ok()?;
     Some(Companion {

@@ -7,8 +7,7 @@
 use std::collections::BTreeSet;
 use std::ffi::c_void;
 use std::fmt;
-use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 use std::slice;
 use std::sync::OnceLock;
@@ -20,6 +19,7 @@ use super::image;
 use crate::adapter::contract::{CONTRACT_LINES, in_common};
 use crate::adapter::{AdapterError, Answer, FailureKind};
 use crate::config::{Config, NativeAdapter};
+use crate::regular;
 
 /// What stands before the contract line in the name of the exported function.
 const SYMBOL: &str = "hookhost_adapter_";
@@ -174,12 +174,10 @@ fn checked(name: &str, named: &NativeAdapter, settings: &Path) -> Result<Vec<u8>
     ))
 }
 
-/// A pipe in the file's place would be waited for.
 fn read(file: &Path) -> io::Result<Vec<u8>> {
-    match fs::metadata(file)?.is_file() {
-        true => fs::read(file),
-        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no file")),
-    }
+    let mut bytes = vec![];
+    regular::open(file)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 fn cannot_load(name: &str, named: &NativeAdapter, settings: &Path) -> String {

@@ -13,8 +13,12 @@ use std::time::UNIX_EPOCH;
 use serde::{Deserialize, Serialize};
 
 use crate::adapter::wasm::{CONFIG_ID, WASMTIME_VERSION};
+use crate::regular;
 
 const FORMAT: u32 = 1;
+
+/// No lock is as large.
+const SIZE_LIMIT: u64 = 1 << 20;
 
 /// The record of one piece of compiled code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -196,7 +200,7 @@ pub(super) fn resolve_alias(dir: &Path, called: &str) -> Result<Option<String>, 
 }
 
 fn read_if_there(file: &Path) -> Result<Option<Vec<u8>>, Stale> {
-    match fs::read(file) {
+    match regular::read(file, SIZE_LIMIT) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
         Err(error) => Err(Stale(format!("{} cannot be read ({error})", file.display()))),
