@@ -254,6 +254,16 @@ fn a_reading_of_a_library_can_be_followed_by_another() {
     assert_eq!(adapter.parse("Fine", "{}", &context()).unwrap().len(), 1);
 }
 
+#[test]
+fn the_breakpoint_of_the_readme_is_where_a_hook_is_read() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let (_, rest) = readme.split_once("break minimal-adapter/src/lib.rs:").unwrap();
+    let number: String = rest.chars().take_while(char::is_ascii_digit).collect();
+    let source = fs::read_to_string(root().join("examples/minimal-adapter/src/lib.rs")).unwrap();
+    let line = source.lines().nth(number.parse::<usize>().unwrap() - 1).unwrap();
+    assert!(line.contains("payload.id("), "{line}");
+}
+
 /// With the program: what cannot be undone in this process.
 #[cfg(unix)]
 mod program {
@@ -304,6 +314,20 @@ mod program {
             ("DeepRecursion", Some("killed")),
         ] {
             assert_eq!(failure_code(&machine, hook).as_deref(), code, "{hook}");
+        }
+    }
+
+    #[test]
+    fn who_cannot_be_registered_is_not_told_to_try_elsewhere() {
+        let machine = machine("minimal-adapter", "minimal-adapter", "");
+        for scope in ["--user", "--repo"] {
+            let done = run(
+                machine.hookhost(&["install", "minimal-adapter", scope]),
+                Stdin::Bytes(b""),
+            );
+            let said = String::from_utf8(done.stderr).unwrap();
+            assert_eq!(done.status.code(), Some(1));
+            assert!(said.contains("`hookhost hook minimal-adapter <hook>`"), "{said}");
         }
     }
 
