@@ -1,12 +1,15 @@
 //! What a file holds, before any of it is compiled.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::path::Path;
 
 use hookhost::error::{Error, Result};
+use hookhost::regular;
 use sha2::{Digest, Sha256};
 use wasmparser::{Parser, Payload};
+
+/// No adapter is as large.
+const SIZE_LIMIT: u64 = 256 << 20;
 
 const CORE_MODULE: &[u8] = b"\0asm\x01\0\0\0";
 const COMPONENT: &[u8] = b"\0asm\x0d\0\x01\0";
@@ -29,7 +32,8 @@ impl Component {
     /// # Errors
     /// The file cannot be read or holds no WebAssembly.
     pub fn read(file: &Path) -> Result<Self> {
-        let bytes = fs::read(file).map_err(|error| Error::system(format!("cannot read {}", file.display()), error))?;
+        let bytes = regular::read(file, SIZE_LIMIT)
+            .map_err(|error| Error::system(format!("cannot read {}", file.display()), error))?;
         Self::of(bytes).map_err(|reason| Error::input(format!("{}: {reason}", file.display())))
     }
 

@@ -203,8 +203,12 @@ fn files_below(folder: &Path) -> io::Result<Vec<(String, Stamp)>> {
         if agent_name.starts_with('.') {
             continue;
         }
-        let Ok(sessions) = fs::read_dir(agent.path()) else {
-            continue;
+        let sessions = match fs::read_dir(agent.path()) {
+            // A file that is not ours, or a folder that was removed meanwhile.
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotADirectory | io::ErrorKind::NotFound) => continue,
+            // To pass it over would say that nothing is recorded there.
+            Err(error) => return Err(io::Error::new(error.kind(), format!("{}: {error}", agent.path().display()))),
+            Ok(sessions) => sessions,
         };
         for session in sessions.flatten() {
             let name = session.file_name();
@@ -330,6 +334,20 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(counts(&journal(folder.path())), []);
         assert!(!folder.path().join("journal").exists());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_that_cannot_be_read_is_no_empty_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = journal(folder.path());
+        hook(&journal, "a", "one");
+        // Links in a circle are refused to everybody, also to those whom no mode holds back.
+        std::os::unix::fs::symlink("round", journal.folder().join("round")).unwrap();
+        assert!(Index::of(&journal).is_err());
+        fs::remove_file(journal.folder().join("round")).unwrap();
+        fs::write(journal.folder().join("notes"), "x").unwrap();
+        assert_eq!(counts(&journal).len(), 1);
     }
 
     #[test]
