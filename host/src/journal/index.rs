@@ -207,7 +207,12 @@ fn files_below(folder: &Path) -> io::Result<Vec<(String, Stamp)>> {
             // A file that is not ours, or a folder that was removed meanwhile.
             Err(error) if matches!(error.kind(), io::ErrorKind::NotADirectory | io::ErrorKind::NotFound) => continue,
             // To pass it over would say that nothing is recorded there.
-            Err(error) => return Err(io::Error::new(error.kind(), format!("{}: {error}", agent.path().display()))),
+            Err(error) => {
+                return Err(io::Error::new(
+                    error.kind(),
+                    format!("{}: {error}", agent.path().display()),
+                ));
+            }
             Ok(sessions) => sessions,
         };
         for session in sessions.flatten() {
