@@ -7,7 +7,7 @@ use hookhost::adapter::{Limits, registry};
 use hookhost::config::Config;
 use hookhost::export;
 use hookhost::journal::sessions::Summary;
-use hookhost::model::Entry;
+use hookhost::model::{Entry, Wanted};
 use hookhost::session::RepoPaths;
 use hookhost::session::facts::{Collector, Facts};
 use hookhost::session::story::Telling;
@@ -16,7 +16,7 @@ use hookhost_bundle::BUILTINS;
 use serde_json::{Value, json};
 
 use crate::fake_agent::{Machine, Stdin, run};
-use crate::fixtures::facts::{EVERYTHING, main_transcript};
+use crate::fixtures::facts::main_transcript;
 use crate::fixtures::{HOME, REPO, context, names};
 use crate::invariants::root;
 
@@ -239,10 +239,15 @@ fn read(agent: &str, bytes: &[u8], session_ref: &str, mut each: impl FnMut(&Entr
         .unwrap();
     let found = Transcript::find(adapter.as_mut(), &context(), session_ref).unwrap();
     let mut collector = Collector::new(0, RepoPaths::new(Some(REPO), Some(HOME)));
-    transcript::read(adapter.as_mut(), found.start(EVERYTHING), &mut &*bytes, |entry| {
-        each(&entry);
-        collector.add(entry);
-    })
+    transcript::read(
+        adapter.as_mut(),
+        found.start(Wanted::EVERYTHING),
+        &mut &*bytes,
+        |entry| {
+            each(&entry);
+            collector.add(entry);
+        },
+    )
     .unwrap();
     collector.finish()
 }

@@ -180,16 +180,8 @@ impl Transcripts {
 
     /// What the transcript of a session says, and what happened in it.
     pub(crate) fn story(&mut self, session: &Summary) -> Result<(Facts, Vec<Moment>)> {
-        let everything = Wanted {
-            prompts: true,
-            texts: true,
-            thinking: true,
-            files: true,
-            tool_bodies: true,
-            tokens: true,
-        };
         let mut telling = Telling::default();
-        let facts = self.read(session, everything, |entry| telling.add(entry.clone()))?;
+        let facts = self.read(session, Wanted::EVERYTHING, |entry| telling.add(entry.clone()))?;
         Ok((facts, telling.finish()))
     }
 

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{Session, fields, input, names};
+use crate::format::table::shortened;
 use crate::session::story::What;
 
 /// The schema of every object.
@@ -236,8 +237,5 @@ fn short(id: &Uuid) -> String {
 /// The first line, cut.
 fn on_a_line(text: &str) -> String {
     let line = text.trim().lines().next().unwrap_or_default().trim();
-    match line.char_indices().nth(SUMMARY_LIMIT) {
-        None => line.to_owned(),
-        Some(_) => line.chars().take(SUMMARY_LIMIT - 1).chain(['…']).collect(),
-    }
+    shortened(line, SUMMARY_LIMIT)
 }

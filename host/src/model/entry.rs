@@ -220,3 +220,15 @@ pub struct Wanted {
     /// Usage.
     pub tokens: bool,
 }
+
+impl Wanted {
+    /// All that there is.
+    pub const EVERYTHING: Self = Self {
+        prompts: true,
+        texts: true,
+        thinking: true,
+        files: true,
+        tool_bodies: true,
+        tokens: true,
+    };
+}

@@ -3,6 +3,7 @@
 //! Some agents have no hooks for turns when they run without a person. Hooks see payloads only, so nothing is made up
 //! while one runs: whoever reads a session afterwards does it, when the session has ended and had no turn.
 
+use crate::format::table::shortened;
 use crate::journal::sessions::Summary;
 use crate::model::{Event, EventKind};
 
@@ -36,7 +37,7 @@ pub fn of(summary: &Summary, moments: Vec<Moment>) -> Vec<Event> {
             _ => continue,
         };
         let said = last_words.take().filter(|_| kind == EventKind::TurnEnd);
-        let said = said.map(|text| ("last_assistant_message".to_owned(), shortened(&text)));
+        let said = said.map(|text| ("last_assistant_message".to_owned(), shortened(&text, LAST_WORDS_LIMIT)));
         let source = (SOURCE.0.to_owned(), SOURCE.1.to_owned());
         events.push(Event {
             kind,
@@ -56,13 +57,6 @@ pub fn of(summary: &Summary, moments: Vec<Moment>) -> Vec<Event> {
         });
     }
     events
-}
-
-fn shortened(text: &str) -> String {
-    match text.char_indices().nth(LAST_WORDS_LIMIT) {
-        None => text.to_owned(),
-        Some(_) => text.chars().take(LAST_WORDS_LIMIT - 1).chain(['…']).collect(),
-    }
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ pub(crate) fn compare(
         places(component, library, &context);
     }
     for bytes in transcripts {
-        for want in [everything(), Wanted::default()] {
+        for want in [Wanted::EVERYTHING, Wanted::default()] {
             for piece in [1 << 20, 13] {
                 let read = |adapter: &mut dyn Adapter| read(adapter, bytes, piece, want);
                 let (expected, came) = (read(component), read(library));
@@ -146,15 +146,4 @@ fn contexts(description: &Description) -> Vec<Context> {
         ..nothing.clone()
     });
     [vec![nothing], known.to_vec()].concat()
-}
-
-fn everything() -> Wanted {
-    Wanted {
-        prompts: true,
-        texts: true,
-        thinking: true,
-        files: true,
-        tool_bodies: true,
-        tokens: true,
-    }
 }
